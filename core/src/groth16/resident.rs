@@ -1,0 +1,134 @@
+//! A key made resident on a device, for one circuit.
+
+use std::sync::Arc;
+
+use blstrs::Scalar;
+use ff::Field;
+use group::prime::PrimeCurveAffine;
+
+use super::ProveError;
+use crate::curve::{AffinePoint, G1Affine, G2Affine};
+use crate::device::{Device, DeviceError};
+use crate::domain::{Domain, RootConvention};
+use crate::key::{Points, ProvingKey, VerifyingKey};
+use crate::plan;
+use crate::r1cs::{R1cs, Shape};
+
+/// The queries of a key, the variables they belong to, the domain and, if the circuit was recorded, its
+/// matrices.
+pub(super) struct ResidentKey<D: Device> {
+    pub(super) vk: VerifyingKey,
+    pub(super) domain_size: usize,
+    pub(super) domain: D::Domain,
+    /// 1/z, where z is the value of the vanishing polynomial on the coset.
+    pub(super) quotient_scale: Scalar,
+    pub(super) matrices: Option<Matrices<D>>,
+    pub(super) h: D::Bases<G1Affine>,
+    pub(super) l: Query<D, G1Affine>,
+    pub(super) a: Query<D, G1Affine>,
+    pub(super) b_g1: D::Bases<G1Affine>,
+    pub(super) b_g2: D::Bases<G2Affine>,
+    pub(super) b_variables: D::Variables,
+}
+
+/// A query: bases, and the variables they belong to.
+pub(super) struct Query<D: Device, P: AffinePoint> {
+    pub(super) bases: D::Bases<P>,
+    pub(super) variables: D::Variables,
+}
+
+/// A, B and C.
+pub(super) struct Matrices<D: Device> {
+    pub(super) a: D::Matrix,
+    pub(super) b: D::Matrix,
+    pub(super) c: D::Matrix,
+}
+
+impl<D: Device> ResidentKey<D> {
+    /// Checks that key and circuit belong together and that they fit the device, then uploads both.
+    pub(super) fn new(
+        device: &D,
+        key: &ProvingKey,
+        shape: &Shape,
+        r1cs: Option<&Arc<R1cs>>,
+    ) -> Result<Self, ProveError> {
+        if bool::from(key.vk.delta_g1.is_identity() | key.vk.delta_g2.is_identity()) {
+            return Err(ProveError::DegenerateKey);
+        }
+        let domain = Domain::for_rows(shape.num_rows(), RootConvention::Bellman)?;
+        check_lengths(key, shape, &domain)?;
+        check_memory(device, key, shape, &domain)?;
+        Self::upload(device, key, shape, r1cs, &domain)
+            .map_err(|error| ProveError::Device { device: device.info().to_string(), error })
+    }
+
+    fn upload(
+        device: &D,
+        key: &ProvingKey,
+        shape: &Shape,
+        r1cs: Option<&Arc<R1cs>>,
+        domain: &Domain,
+    ) -> Result<Self, DeviceError> {
+        let matrices = match r1cs {
+            None => None,
+            Some(r1cs) => Some(Matrices {
+                a: device.matrix(&r1cs.a)?,
+                b: device.matrix(&r1cs.b)?,
+                c: device.matrix(&r1cs.c)?,
+            }),
+        };
+        Ok(ResidentKey {
+            vk: key.vk.clone(),
+            domain_size: domain.size(),
+            domain: device.domain(domain)?,
+            quotient_scale: domain.vanishing_on_coset().invert().unwrap_or(Scalar::ZERO),
+            matrices,
+            h: device.bases(&key.h)?,
+            l: Query { bases: device.bases(&key.l)?, variables: device.variables(&shape.l())? },
+            a: Query { bases: device.bases(&key.a)?, variables: device.variables(&shape.a)? },
+            b_g1: device.bases(&key.b_g1)?,
+            b_g2: device.bases(&key.b_g2)?,
+            b_variables: device.variables(&shape.b)?,
+        })
+    }
+}
+
+/// Every query of the key has the length that the circuit asks for.
+fn check_lengths(key: &ProvingKey, shape: &Shape, domain: &Domain) -> Result<(), ProveError> {
+    let b = shape.b.count();
+    let expected = [
+        ("ic", key.vk.ic.len(), shape.num_inputs),
+        ("h", key.h.len(), domain.size() - 1),
+        ("l", key.l.len(), shape.num_aux),
+        ("a", key.a.len(), shape.a.count()),
+        ("b_g1", key.b_g1.len(), b),
+        ("b_g2", key.b_g2.len(), b),
+    ];
+    match expected.into_iter().find(|(_, key, circuit)| key != circuit) {
+        None => Ok(()),
+        Some((query, key, circuit)) => Err(ProveError::KeyMismatch { query, key, circuit }),
+    }
+}
+
+/// The plan's need is within what the device says is free.
+fn check_memory<D: Device>(
+    device: &D,
+    key: &ProvingKey,
+    shape: &Shape,
+    domain: &Domain,
+) -> Result<(), ProveError> {
+    let in_memory = |points: &Points<G1Affine>| points.is_mapped();
+    let _ = in_memory;
+    let needed = plan::proof_memory(&plan::ProofSizes {
+        domain: domain.size(),
+        variables: shape.num_variables(),
+        g1_points: key.h.len() + key.l.len() + key.a.len() + key.b_g1.len(),
+        g2_points: key.b_g2.len(),
+    });
+    match device.info().memory_free {
+        Some(free) if needed > free => {
+            Err(ProveError::Memory { device: device.info().to_string(), needed, free })
+        }
+        _ => Ok(()),
+    }
+}

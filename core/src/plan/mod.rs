@@ -1,0 +1,8 @@
+//! Decisions made from sizes and device information alone.
+//!
+//! Everything here is a pure function over integers, so that plans for sizes and devices nobody has at hand can
+//! be tested. Tuning numbers stand here, each beside the measurement that chose it.
+
+mod cpu;
+
+pub use cpu::{CpuMsmPlan, cpu_msm, fixed_base_window, windows};
