@@ -94,6 +94,12 @@ pub trait AffinePoint:
     /// The point with these coordinates. The caller knows that they satisfy the curve equation, or are (0, 0).
     fn from_coordinates(x: Self::Coordinate, y: Self::Coordinate) -> Self;
 
+    /// Whether this is the point at infinity. Takes no care to hide the answer, and a fraction of the time.
+    fn is_infinity(&self) -> bool;
+
+    /// Whether both points have the same x. Takes no care to hide the answer.
+    fn same_x(&self, other: &Self) -> bool;
+
     /// Whether the point lies in the subgroup of order r. The point must be on the curve.
     fn is_in_subgroup(&self) -> bool;
 }
@@ -110,6 +116,17 @@ impl AffinePoint for G1Affine {
 
     fn from_coordinates(x: Fp, y: Fp) -> Self {
         G1Affine::from_raw_unchecked(x, y, false)
+    }
+
+    #[inline]
+    fn is_infinity(&self) -> bool {
+        let point = self.as_ref();
+        point.x.l == [0; 6] && point.y.l == [0; 6]
+    }
+
+    #[inline]
+    fn same_x(&self, other: &Self) -> bool {
+        self.as_ref().x.l == other.as_ref().x.l
     }
 
     fn is_in_subgroup(&self) -> bool {
@@ -129,6 +146,22 @@ impl AffinePoint for G2Affine {
 
     fn from_coordinates(x: Fp2, y: Fp2) -> Self {
         G2Affine::from_raw_unchecked(x, y, false)
+    }
+
+    #[inline]
+    fn is_infinity(&self) -> bool {
+        let point = self.as_ref();
+        point
+            .x
+            .fp
+            .iter()
+            .chain(&point.y.fp)
+            .all(|coordinate| coordinate.l == [0; 6])
+    }
+
+    #[inline]
+    fn same_x(&self, other: &Self) -> bool {
+        self.as_ref().x == other.as_ref().x
     }
 
     fn is_in_subgroup(&self) -> bool {

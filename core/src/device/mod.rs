@@ -110,8 +110,12 @@ pub enum Transform {
 
 impl Transform {
     /// All four.
-    pub const ALL: [Transform; 4] =
-        [Transform::Forward, Transform::Inverse, Transform::CosetForward, Transform::CosetInverse];
+    pub const ALL: [Transform; 4] = [
+        Transform::Forward,
+        Transform::Inverse,
+        Transform::CosetForward,
+        Transform::CosetInverse,
+    ];
 }
 
 /// A device that computes over the scalar field and in both groups of BLS12-381. See the [module](self) for

@@ -19,13 +19,16 @@ const LOG_SIZE: u32 = 6;
 /// # Errors
 /// The device's own error, or [`DeviceError::Mismatch`] with the operation whose answer is wrong.
 pub async fn self_test<D: Device>(device: &D) -> Result<(), DeviceError> {
-    let domain = Domain::new(LOG_SIZE, RootConvention::Bellman).map_err(|error| DeviceError::Unsupported {
-        what: "the self-test's domain".into(),
-        why: error.to_string(),
-    })?;
+    let domain =
+        Domain::new(LOG_SIZE, RootConvention::Bellman).map_err(|error| DeviceError::Unsupported {
+            what: "the self-test's domain".into(),
+            why: error.to_string(),
+        })?;
     // Large values with no structure: powers of 7/3.
     let ratio = Scalar::from(7u64) * Scalar::from(3u64).invert().unwrap_or(Scalar::ONE);
-    let values: Vec<Scalar> = (1..=domain.size() as u64).map(|i| ratio.pow_vartime([i * i + 251])).collect();
+    let values: Vec<Scalar> = (1..=domain.size() as u64)
+        .map(|i| ratio.pow_vartime([i * i + 251]))
+        .collect();
     transforms(device, &domain, &values).await?;
     quotient(device, &values).await?;
     group_operations::<D, G1Affine>(device, &values).await?;
@@ -34,14 +37,31 @@ pub async fn self_test<D: Device>(device: &D) -> Result<(), DeviceError> {
 
 async fn transforms<D: Device>(device: &D, domain: &Domain, values: &[Scalar]) -> Result<(), DeviceError> {
     let resident = device.domain(domain)?;
-    let evaluate = |at: Scalar| values.iter().rev().fold(Scalar::ZERO, |sum, value| sum * at + value);
+    let evaluate = |at: Scalar| {
+        values
+            .iter()
+            .rev()
+            .fold(Scalar::ZERO, |sum, value| sum * at + value)
+    };
     for (transform, back, operation, shift) in [
-        (Transform::Forward, Transform::Inverse, "forward transform", Scalar::ONE),
-        (Transform::CosetForward, Transform::CosetInverse, "coset transform", domain.shift()),
+        (
+            Transform::Forward,
+            Transform::Inverse,
+            "forward transform",
+            Scalar::ONE,
+        ),
+        (
+            Transform::CosetForward,
+            Transform::CosetInverse,
+            "coset transform",
+            domain.shift(),
+        ),
     ] {
         let mut vector = device.upload(values, values.len())?;
         device.ntt(&resident, transform, &mut vector)?;
-        let expected: Vec<Scalar> = (0..domain.size()).map(|i| evaluate(shift * domain.element(i))).collect();
+        let expected: Vec<Scalar> = (0..domain.size())
+            .map(|i| evaluate(shift * domain.element(i)))
+            .collect();
         compare(device, operation, &device.download(&vector).await?, &expected)?;
         device.ntt(&resident, back, &mut vector)?;
         compare(device, operation, &device.download(&vector).await?, values)?;
@@ -50,7 +70,11 @@ async fn transforms<D: Device>(device: &D, domain: &Domain, values: &[Scalar]) -
 }
 
 async fn quotient<D: Device>(device: &D, values: &[Scalar]) -> Result<(), DeviceError> {
-    let (a, b, c) = (values, &values.iter().map(Scalar::square).collect::<Vec<_>>()[..], &values[1..]);
+    let (a, b, c) = (
+        values,
+        &values.iter().map(Scalar::square).collect::<Vec<_>>()[..],
+        &values[1..],
+    );
     let mut result = device.upload(a, a.len())?;
     let (b_vector, c_vector) = (device.upload(b, b.len())?, device.upload(c, a.len())?);
     let scale = Scalar::from(11u64);
@@ -74,10 +98,14 @@ async fn group_operations<D: Device, P: AffinePoint>(
             _ => *value,
         })
         .collect();
-    let words = (0..values.len()).step_by(5).fold(u64::MAX, |word, i| word & !(1 << i));
+    let words = (0..values.len())
+        .step_by(5)
+        .fold(u64::MAX, |word, i| word & !(1 << i));
     let variables = VariableSet::from_words(values.len(), vec![words]);
 
-    let points: Vec<P> = (0..values.len()).map(|i| (P::generator() * Scalar::from(i as u64)).to_affine()).collect();
+    let points: Vec<P> = (0..values.len())
+        .map(|i| (P::generator() * Scalar::from(i as u64)).to_affine())
+        .collect();
     let all = device.bases(&Points::from(points.clone()))?;
     let scalars = device.upload(values, values.len())?;
     let sum = device.msm(&all, &scalars).await?;
@@ -89,12 +117,20 @@ async fn group_operations<D: Device, P: AffinePoint>(
     compare_points::<D, P>(device, "msm", sum.to_affine(), expected)?;
 
     let members: Vec<usize> = variables.iter().collect();
-    let chosen = device.bases(&Points::from(members.iter().map(|&i| points[i]).collect::<Vec<P>>()))?;
+    let chosen = device.bases(&Points::from(
+        members.iter().map(|&i| points[i]).collect::<Vec<P>>(),
+    ))?;
     let selection = device.select(&device.variables(&variables)?, &device.upload_witness(&witness)?)?;
-    let (ones, tail) = (device.batch_add(&chosen, &selection), device.tail_msm(&chosen, &selection));
+    let (ones, tail) = (
+        device.batch_add(&chosen, &selection),
+        device.tail_msm(&chosen, &selection),
+    );
     let (ones, tail) = (ones.await?.to_affine(), tail.await?.to_affine());
     let of_kind = |is_one: bool| {
-        members.iter().map(|&i| (i, witness.get(i))).filter(move |(_, value)| (*value == Scalar::ONE) == is_one)
+        members
+            .iter()
+            .map(|&i| (i, witness.get(i)))
+            .filter(move |(_, value)| (*value == Scalar::ONE) == is_one)
     };
     compare_points::<D, P>(device, "batch addition", ones, times(weight(&mut of_kind(true))))?;
     compare_points::<D, P>(device, "tail msm", tail, times(weight(&mut of_kind(false))))
@@ -119,9 +155,18 @@ fn compare_points<D: Device, P: AffinePoint>(
     found: P,
     expected: P,
 ) -> Result<(), DeviceError> {
-    if found == expected { Ok(()) } else { Err(mismatch(device, operation, 0)) }
+    if found == expected {
+        Ok(())
+    } else {
+        Err(mismatch(device, operation, 0))
+    }
 }
 
 fn mismatch<D: Device>(device: &D, operation: &'static str, index: usize) -> DeviceError {
-    DeviceError::Mismatch { operation, index, first: device.info().to_string(), second: "the known answer".into() }
+    DeviceError::Mismatch {
+        operation,
+        index,
+        first: device.info().to_string(),
+        second: "the known answer".into(),
+    }
 }

@@ -53,7 +53,9 @@ pub enum ProveError {
         expected: usize,
     },
     /// Key and circuit do not belong together.
-    #[error("key and circuit do not match: query {query} has {key} points in the key, {circuit} for the circuit")]
+    #[error(
+        "key and circuit do not match: query {query} has {key} points in the key, {circuit} for the circuit"
+    )]
     KeyMismatch {
         /// Name of the query.
         query: &'static str,

@@ -10,7 +10,7 @@ use super::ProveError;
 use crate::curve::{AffinePoint, G1Affine, G2Affine};
 use crate::device::{Device, DeviceError};
 use crate::domain::{Domain, RootConvention};
-use crate::key::{Points, ProvingKey, VerifyingKey};
+use crate::key::{ProvingKey, VerifyingKey};
 use crate::plan;
 use crate::r1cs::{R1cs, Shape};
 
@@ -58,8 +58,10 @@ impl<D: Device> ResidentKey<D> {
         let domain = Domain::for_rows(shape.num_rows(), RootConvention::Bellman)?;
         check_lengths(key, shape, &domain)?;
         check_memory(device, key, shape, &domain)?;
-        Self::upload(device, key, shape, r1cs, &domain)
-            .map_err(|error| ProveError::Device { device: device.info().to_string(), error })
+        Self::upload(device, key, shape, r1cs, &domain).map_err(|error| ProveError::Device {
+            device: device.info().to_string(),
+            error,
+        })
     }
 
     fn upload(
@@ -84,8 +86,14 @@ impl<D: Device> ResidentKey<D> {
             quotient_scale: domain.vanishing_on_coset().invert().unwrap_or(Scalar::ZERO),
             matrices,
             h: device.bases(&key.h)?,
-            l: Query { bases: device.bases(&key.l)?, variables: device.variables(&shape.l())? },
-            a: Query { bases: device.bases(&key.a)?, variables: device.variables(&shape.a)? },
+            l: Query {
+                bases: device.bases(&key.l)?,
+                variables: device.variables(&shape.l())?,
+            },
+            a: Query {
+                bases: device.bases(&key.a)?,
+                variables: device.variables(&shape.a)?,
+            },
             b_g1: device.bases(&key.b_g1)?,
             b_g2: device.bases(&key.b_g2)?,
             b_variables: device.variables(&shape.b)?,
@@ -117,8 +125,6 @@ fn check_memory<D: Device>(
     shape: &Shape,
     domain: &Domain,
 ) -> Result<(), ProveError> {
-    let in_memory = |points: &Points<G1Affine>| points.is_mapped();
-    let _ = in_memory;
     let needed = plan::proof_memory(&plan::ProofSizes {
         domain: domain.size(),
         variables: shape.num_variables(),
@@ -126,9 +132,11 @@ fn check_memory<D: Device>(
         g2_points: key.b_g2.len(),
     });
     match device.info().memory_free {
-        Some(free) if needed > free => {
-            Err(ProveError::Memory { device: device.info().to_string(), needed, free })
-        }
+        Some(free) if needed > free => Err(ProveError::Memory {
+            device: device.info().to_string(),
+            needed,
+            free,
+        }),
         _ => Ok(()),
     }
 }

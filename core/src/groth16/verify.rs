@@ -46,7 +46,8 @@ impl PreparedVerifyingKey {
     /// # Errors
     /// [`VerifyError::InputCount`] if there are more or fewer inputs than the key has.
     pub fn verify(&self, proof: &Proof, inputs: &[Scalar]) -> Result<bool, VerifyError> {
-        let (Some((constant, rest)), true) = (self.ic.split_first(), inputs.len() + 1 == self.ic.len()) else {
+        let (Some((constant, rest)), true) = (self.ic.split_first(), inputs.len() + 1 == self.ic.len())
+        else {
             return Err(VerifyError::InputCount {
                 expected: self.ic.len().saturating_sub(1),
                 found: inputs.len(),
@@ -78,4 +79,3 @@ impl From<&VerifyingKey> for PreparedVerifyingKey {
         PreparedVerifyingKey::new(vk)
     }
 }
-

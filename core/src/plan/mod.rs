@@ -4,5 +4,7 @@
 //! be tested. Tuning numbers stand here, each beside the measurement that chose it.
 
 mod cpu;
+mod memory;
 
 pub use cpu::{CpuMsmPlan, cpu_msm, fixed_base_window, windows};
+pub use memory::{ProofSizes, proof_memory};

@@ -18,13 +18,15 @@ pub struct Collector {
 
 impl Collector {
     /// The values of all variables of `circuit`: the constant one, the other inputs, the auxiliary variables.
-    pub fn collect<C: Circuit<Scalar>>(circuit: C) -> Result<CompactWitness, SynthesisError> {
+    /// Beside them the number of inputs, the constant one included.
+    pub fn collect<C: Circuit<Scalar>>(circuit: C) -> Result<(CompactWitness, usize), SynthesisError> {
         let mut collector = Collector::new();
         collector.inputs.push(Scalar::ONE);
         circuit.synthesize(&mut collector)?;
         let Collector { mut inputs, aux } = collector;
+        let num_inputs = inputs.len();
         inputs.append(&aux, 0);
-        Ok(inputs)
+        Ok((inputs, num_inputs))
     }
 }
 
@@ -32,7 +34,10 @@ impl ConstraintSystem<Scalar> for Collector {
     type Root = Self;
 
     fn new() -> Self {
-        Collector { inputs: CompactWitness::new(), aux: CompactWitness::new() }
+        Collector {
+            inputs: CompactWitness::new(),
+            aux: CompactWitness::new(),
+        }
     }
 
     fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>

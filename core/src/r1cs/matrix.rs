@@ -35,7 +35,10 @@ pub(crate) struct CoefficientInterner {
 
 impl CoefficientInterner {
     pub(crate) fn new() -> Self {
-        CoefficientInterner { values: vec![Scalar::ONE, -Scalar::ONE], indices: HashMap::new() }
+        CoefficientInterner {
+            values: vec![Scalar::ONE, -Scalar::ONE],
+            indices: HashMap::new(),
+        }
     }
 
     /// The index of `coefficient`, new or known.
@@ -122,7 +125,10 @@ impl SparseMatrix {
     pub fn row_product(&self, row: usize, value: impl Fn(usize) -> Scalar) -> Scalar {
         let entries = self.row_starts[row]..self.row_starts[row + 1];
         let mut sum = Scalar::ZERO;
-        for (&column, &coefficient) in self.columns[entries.clone()].iter().zip(&self.coefficients[entries]) {
+        for (&column, &coefficient) in self.columns[entries.clone()]
+            .iter()
+            .zip(&self.coefficients[entries])
+        {
             let value = value(column as usize);
             match coefficient {
                 PLUS_ONE => sum += value,
@@ -139,7 +145,9 @@ impl SparseMatrix {
         let mut product = vec![Scalar::ZERO; self.num_columns];
         for (row, value) in vector.iter().enumerate().take(self.num_rows()) {
             let entries = self.row_starts[row]..self.row_starts[row + 1];
-            for (&column, &coefficient) in self.columns[entries.clone()].iter().zip(&self.coefficients[entries])
+            for (&column, &coefficient) in self.columns[entries.clone()]
+                .iter()
+                .zip(&self.coefficients[entries])
             {
                 let sum = &mut product[column as usize];
                 match coefficient {

@@ -56,16 +56,30 @@ impl Recorder {
         let table = self.coefficients.finish();
         let (num_inputs, num_aux) = (self.num_inputs as usize, self.num_aux as usize);
         let [a, b, c] = [self.a, self.b, self.c].map(|rows| rows.into_matrix(num_inputs, num_aux, &table));
-        let shape =
-            Shape { num_constraints, num_inputs, num_aux, a: occurring_variables(&a), b: occurring_variables(&b) };
-        R1cs { a, b, c, shape, names: self.names.map(|names| names.constraints).unwrap_or_default() }
+        let shape = Shape {
+            num_constraints,
+            num_inputs,
+            num_aux,
+            a: occurring_variables(&a),
+            b: occurring_variables(&b),
+        };
+        R1cs {
+            a,
+            b,
+            c,
+            shape,
+            names: self.names.map(|names| names.constraints).unwrap_or_default(),
+        }
     }
 }
 
 /// The variables with an entry in some row.
 fn occurring_variables(matrix: &SparseMatrix) -> VariableSet {
     let mut bits = BitVec::zeros(matrix.num_columns());
-    matrix.columns().iter().for_each(|&column| bits.set(column as usize));
+    matrix
+        .columns()
+        .iter()
+        .for_each(|&column| bits.set(column as usize));
     bits.into_set()
 }
 
@@ -81,7 +95,11 @@ impl Column {
 
     /// The variable's final number; `num_inputs` is at most half the range, so the halves do not meet.
     fn resolve(self, num_inputs: u32, num_aux: u32) -> u32 {
-        if self.0 < num_aux { num_inputs + self.0 } else { u32::MAX - self.0 }
+        if self.0 < num_aux {
+            num_inputs + self.0
+        } else {
+            u32::MAX - self.0
+        }
     }
 }
 
@@ -103,7 +121,9 @@ impl Rows {
     }
 
     fn push_combination(&mut self, lc: &LinearCombination<Scalar>, coefficients: &mut CoefficientInterner) {
-        let entries = lc.iter().filter(|(_, coefficient)| !coefficient.is_zero_vartime());
+        let entries = lc
+            .iter()
+            .filter(|(_, coefficient)| !coefficient.is_zero_vartime());
         self.push_row(entries.map(|(variable, coefficient)| {
             let column = match variable.get_unchecked() {
                 Index::Input(i) => Column::input(i as u32),
@@ -113,9 +133,18 @@ impl Rows {
         }));
     }
 
-    fn into_matrix(mut self, num_inputs: usize, num_aux: usize, table: &Arc<CoefficientTable>) -> SparseMatrix {
+    fn into_matrix(
+        mut self,
+        num_inputs: usize,
+        num_aux: usize,
+        table: &Arc<CoefficientTable>,
+    ) -> SparseMatrix {
         self.starts.push(self.columns.len());
-        let columns = self.columns.iter().map(|c| c.resolve(num_inputs as u32, num_aux as u32)).collect();
+        let columns = self
+            .columns
+            .iter()
+            .map(|c| c.resolve(num_inputs as u32, num_aux as u32))
+            .collect();
         SparseMatrix {
             num_columns: num_inputs + num_aux,
             row_starts: self.starts,
@@ -143,7 +172,12 @@ impl Names {
     }
 
     pub(super) fn constraint(&self, annotation: String) -> String {
-        self.path.iter().map(String::as_str).chain([annotation.as_str()]).collect::<Vec<_>>().join("/")
+        self.path
+            .iter()
+            .map(String::as_str)
+            .chain([annotation.as_str()])
+            .collect::<Vec<_>>()
+            .join("/")
     }
 }
 
@@ -192,9 +226,12 @@ impl ConstraintSystem<Scalar> for Recorder {
         LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
         LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
     {
-        self.a.push_combination(&a(LinearCombination::zero()), &mut self.coefficients);
-        self.b.push_combination(&b(LinearCombination::zero()), &mut self.coefficients);
-        self.c.push_combination(&c(LinearCombination::zero()), &mut self.coefficients);
+        self.a
+            .push_combination(&a(LinearCombination::zero()), &mut self.coefficients);
+        self.b
+            .push_combination(&b(LinearCombination::zero()), &mut self.coefficients);
+        self.c
+            .push_combination(&c(LinearCombination::zero()), &mut self.coefficients);
         if let Some(names) = &mut self.names {
             let name = names.constraint(annotation().into());
             names.constraints.push(name);
@@ -242,19 +279,28 @@ impl ConstraintSystem<Scalar> for Recorder {
                 }
             }
         };
-        for (rows, more) in [(&mut self.a, &other.a), (&mut self.b, &other.b), (&mut self.c, &other.c)] {
+        for (rows, more) in [
+            (&mut self.a, &other.a),
+            (&mut self.b, &other.b),
+            (&mut self.c, &other.c),
+        ] {
             let offset = rows.columns.len();
             rows.starts.extend(more.starts.iter().map(|start| start + offset));
-            rows.columns.extend(more.columns.iter().map(|&column| shift(column)));
+            rows.columns
+                .extend(more.columns.iter().map(|&column| shift(column)));
             let coefficients = &mut self.coefficients;
-            rows.coefficients
-                .extend(more.coefficients.iter().map(|&c| coefficients.index(other.coefficients.value(c))));
+            rows.coefficients.extend(
+                more.coefficients
+                    .iter()
+                    .map(|&c| coefficients.index(other.coefficients.value(c))),
+            );
         }
         self.num_inputs += other.num_inputs.saturating_sub(1);
         self.num_aux += other.num_aux;
         if let Some(names) = &mut self.names {
             let count = other.a.starts.len();
-            let more = (0..count).map(|i| names.constraint(format!("part/constraint {}", first_constraint + i)));
+            let more =
+                (0..count).map(|i| names.constraint(format!("part/constraint {}", first_constraint + i)));
             let more: Vec<String> = more.collect();
             names.constraints.extend(more);
         }
@@ -263,5 +309,9 @@ impl ConstraintSystem<Scalar> for Recorder {
 
 /// The count after one more variable. Inputs and auxiliary variables have half of the 32-bit range each.
 fn next_index(count: u32) -> Result<u32, SynthesisError> {
-    if count < u32::MAX / 2 { Ok(count + 1) } else { Err(SynthesisError::PolynomialDegreeTooLarge) }
+    if count < u32::MAX / 2 {
+        Ok(count + 1)
+    } else {
+        Err(SynthesisError::PolynomialDegreeTooLarge)
+    }
 }

@@ -30,7 +30,12 @@ impl VariableSet {
                 before
             })
             .collect();
-        VariableSet { len, words, ranks, count }
+        VariableSet {
+            len,
+            words,
+            ranks,
+            count,
+        }
     }
 
     /// The members of a consecutive range, out of `len` variables.
@@ -114,7 +119,10 @@ pub(crate) struct BitVec {
 
 impl BitVec {
     pub(crate) fn zeros(len: usize) -> Self {
-        BitVec { len, words: vec![0; len.div_ceil(64)] }
+        BitVec {
+            len,
+            words: vec![0; len.div_ceil(64)],
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -122,7 +130,7 @@ impl BitVec {
     }
 
     pub(crate) fn push(&mut self, bit: bool) {
-        if self.len % 64 == 0 {
+        if self.len.is_multiple_of(64) {
             self.words.push(0);
         }
         self.len += 1;
@@ -142,7 +150,7 @@ impl BitVec {
 
     /// Appends the bits of `other` from position `start` on.
     pub(crate) fn append(&mut self, other: &BitVec, start: usize) {
-        if self.len % 64 == 0 && start == 0 {
+        if self.len.is_multiple_of(64) && start == 0 {
             self.words.extend_from_slice(&other.words);
             self.len += other.len;
         } else {

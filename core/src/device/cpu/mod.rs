@@ -62,7 +62,12 @@ fn host_memory() -> (Option<u64>, Option<u64>) {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let bytes = |field: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(field))?;
-        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+        line.trim()
+            .strip_suffix(" kB")?
+            .trim()
+            .parse::<u64>()
+            .ok()
+            .map(|kib| kib * 1024)
     };
     (bytes("MemTotal:"), bytes("MemAvailable:"))
 }
@@ -108,7 +113,9 @@ impl Device for CpuDevice {
     }
 
     fn bases<P: AffinePoint>(&self, points: &Points<P>) -> Result<Arc<[P]>, DeviceError> {
-        points.to_shared().map_err(|error| DeviceError::Key { reason: error.to_string() })
+        points.to_shared().map_err(|error| DeviceError::Key {
+            reason: error.to_string(),
+        })
     }
 
     fn variables(&self, variables: &VariableSet) -> Result<VariableSet, DeviceError> {
@@ -149,7 +156,9 @@ impl Device for CpuDevice {
     ) -> Result<(), DeviceError> {
         let pairs = a.par_iter_mut().with_min_len(256).zip(&b[..]);
         match c {
-            Some(c) => pairs.zip(&c[..]).for_each(|((a, b), c)| *a = (*a * b - c) * scale),
+            Some(c) => pairs
+                .zip(&c[..])
+                .for_each(|((a, b), c)| *a = (*a * b - c) * scale),
             None => pairs.for_each(|(a, b)| *a = *a * b * scale),
         }
         Ok(())
@@ -187,7 +196,11 @@ impl Device for CpuDevice {
         bases: &Arc<[P]>,
         selection: &Selection,
     ) -> impl Future<Output = Result<P::Projective, DeviceError>> + Send + use<P> {
-        done(msm::msm_indexed(bases, selection.tail_positions(), selection.tail_scalars()))
+        done(msm::msm_indexed(
+            bases,
+            selection.tail_positions(),
+            selection.tail_scalars(),
+        ))
     }
 
     fn batch_add<P: AffinePoint>(

@@ -36,8 +36,9 @@ fn msm_of<P: AffinePoint>(base: impl Fn(usize) -> P + Sync, scalars: &[Scalar]) 
     }
     let plan = plan::cpu_msm(scalars.len(), rayon::current_num_threads());
     let digits = Digits::new(scalars, plan);
-    let tasks: Vec<(usize, usize)> =
-        (0..plan.windows).flat_map(|window| (0..plan.chunks).map(move |chunk| (window, chunk))).collect();
+    let tasks: Vec<(usize, usize)> = (0..plan.windows)
+        .flat_map(|window| (0..plan.chunks).map(move |chunk| (window, chunk)))
+        .collect();
     let chunk_len = scalars.len().div_ceil(plan.chunks);
     let sums: Vec<P::Projective> = tasks
         .into_par_iter()
@@ -47,10 +48,12 @@ fn msm_of<P: AffinePoint>(base: impl Fn(usize) -> P + Sync, scalars: &[Scalar]) 
             weigh(&bucket_sums(&base, &digits, window, range))
         })
         .collect();
-    sums.chunks(plan.chunks).rev().fold(identity::<P>(), |mut sum, chunks| {
-        (0..plan.window_bits).for_each(|_| sum = sum.double());
-        chunks.iter().fold(sum, |sum, chunk| sum + chunk)
-    })
+    sums.chunks(plan.chunks)
+        .rev()
+        .fold(identity::<P>(), |mut sum, chunks| {
+            (0..plan.window_bits).for_each(|_| sum = sum.double());
+            chunks.iter().fold(sum, |sum, chunk| sum + chunk)
+        })
 }
 
 /// Scalars prepared so that any digit can be read off by itself.
@@ -72,7 +75,10 @@ impl Digits {
         for window in 0..plan.windows - 1 {
             offset += Scalar::from(2u64).pow_vartime([(plan.window_bits * (window + 1) - 1) as u64]);
         }
-        let (offset, half) = (scalar_limbs(&offset), scalar_limbs(&-Scalar::from(2u64).invert().unwrap_or(Scalar::ONE)));
+        let (offset, half) = (
+            scalar_limbs(&offset),
+            scalar_limbs(&-Scalar::from(2u64).invert().unwrap_or(Scalar::ONE)),
+        );
         let recode = |scalar: &Scalar| {
             let limbs = scalar_limbs(scalar);
             // 2^(-1) = (r + 1)/2, so `half` is (r − 1)/2.
@@ -85,7 +91,11 @@ impl Digits {
             }
         };
         let mut recoded = SecretVec::from(vec![[0; 4]; scalars.len()]);
-        recoded.par_iter_mut().with_min_len(1024).zip(scalars).for_each(|(out, scalar)| *out = recode(scalar));
+        recoded
+            .par_iter_mut()
+            .with_min_len(1024)
+            .zip(scalars)
+            .for_each(|(out, scalar)| *out = recode(scalar));
         Digits { recoded, plan }
     }
 
@@ -101,7 +111,11 @@ impl Digits {
             return (digit, negative);
         }
         let zero = 1 << (bits - 1);
-        if digit >= zero { (digit - zero, negative) } else { (zero - digit, !negative) }
+        if digit >= zero {
+            (digit - zero, negative)
+        } else {
+            (zero - digit, !negative)
+        }
     }
 }
 
@@ -186,7 +200,13 @@ mod tests {
 
     fn edge_scalars() -> Vec<Scalar> {
         let two = Scalar::from(2u64);
-        let mut scalars = vec![Scalar::ZERO, Scalar::ONE, -Scalar::ONE, two.invert().unwrap(), -two.invert().unwrap()];
+        let mut scalars = vec![
+            Scalar::ZERO,
+            Scalar::ONE,
+            -Scalar::ONE,
+            two.invert().unwrap(),
+            -two.invert().unwrap(),
+        ];
         for exponent in 0..255u64 {
             let power = two.pow_vartime([exponent]);
             scalars.extend([power, power - Scalar::ONE, power + Scalar::ONE, -power]);
@@ -200,12 +220,18 @@ mod tests {
         let base = G1Affine::generator();
         let expected = base * scalars.iter().sum::<Scalar>();
         for window_bits in 3..=16 {
-            let plan = CpuMsmPlan { window_bits, windows: plan::windows(window_bits), chunks: 1 };
+            let plan = CpuMsmPlan {
+                window_bits,
+                windows: plan::windows(window_bits),
+                chunks: 1,
+            };
             let digits = Digits::new(&scalars, plan);
-            let sums = (0..plan.windows).rev().fold(G1Projective::identity(), |mut sum, window| {
-                (0..window_bits).for_each(|_| sum = sum.double());
-                sum + weigh(&bucket_sums(|_| base, &digits, window, 0..scalars.len()))
-            });
+            let sums = (0..plan.windows)
+                .rev()
+                .fold(G1Projective::identity(), |mut sum, window| {
+                    (0..window_bits).for_each(|_| sum = sum.double());
+                    sum + weigh(&bucket_sums(|_| base, &digits, window, 0..scalars.len()))
+                });
             assert_eq!(sums, expected, "window of {window_bits} bits");
         }
     }
@@ -217,10 +243,14 @@ mod tests {
             let scalars: Vec<Scalar> = (0..len).map(|_| Scalar::random(&mut rng)).collect();
             let exponents: Vec<Scalar> = (0..len).map(|_| Scalar::random(&mut rng)).collect();
             let inner: Scalar = scalars.iter().zip(&exponents).map(|(s, e)| s * e).sum();
-            let g1: Vec<_> =
-                exponents.iter().map(|e| (G1Projective::generator() * e).to_affine()).collect();
-            let g2: Vec<_> =
-                exponents.iter().map(|e| (G2Projective::generator() * e).to_affine()).collect();
+            let g1: Vec<_> = exponents
+                .iter()
+                .map(|e| (G1Projective::generator() * e).to_affine())
+                .collect();
+            let g2: Vec<_> = exponents
+                .iter()
+                .map(|e| (G2Projective::generator() * e).to_affine())
+                .collect();
             assert_eq!(msm(&g1, &scalars), G1Projective::generator() * inner, "G1, {len}");
             assert_eq!(msm(&g2, &scalars), G2Projective::generator() * inner, "G2, {len}");
         }

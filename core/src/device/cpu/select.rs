@@ -37,17 +37,17 @@ impl Selection {
     fn of_words(variables: &VariableSet, witness: &CompactWitness, first: usize) -> Self {
         let mut part = Selection::default();
         let last = (first + WORDS_PER_TASK).min(variables.words().len());
-        let mut position = variables.ranks()[first];
-        for variable in variables.iter_words(first..last) {
+        let positions = variables.ranks()[first]..;
+        for (position, variable) in positions.zip(variables.iter_words(first..last)) {
             match witness.code(variable) {
                 Code::Zero => {}
                 Code::One => part.ones.push(position),
                 Code::Dense => {
                     part.tail_positions.push(position);
-                    part.tail_scalars.push(witness.dense()[witness.dense_rank(variable)]);
+                    part.tail_scalars
+                        .push(witness.dense()[witness.dense_rank(variable)]);
                 }
             }
-            position += 1;
         }
         part
     }

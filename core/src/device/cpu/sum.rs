@@ -24,30 +24,73 @@ pub(super) fn sum_runs<P: AffinePoint>(point: impl Fn(usize) -> P, mut runs: Vec
     }
     // Each run is now one point, or none if it was empty.
     let mut sums = sums.into_iter();
-    runs.iter().map(|&len| if len == 1 { sums.next().unwrap_or_default() } else { P::identity() }).collect()
+    runs.iter()
+        .map(|&len| {
+            if len == 1 {
+                sums.next().unwrap_or_default()
+            } else {
+                P::identity()
+            }
+        })
+        .collect()
 }
 
-/// Adds pairs of points in blocks.
+/// Adds pairs of points in blocks: pairs are copied into the block first, so that the cache misses of many of
+/// them overlap, and added when it is full.
 struct PairAdder<P: AffinePoint> {
-    pending: Vec<Pending<P::Coordinate>>,
-    /// Product of all denominators before the one with the same index.
-    products: Vec<P::Coordinate>,
+    pairs: Vec<(P, P)>,
+    /// For each pair, where its sum belongs.
+    targets: Vec<usize>,
+    slopes: Vec<Slope<P::Coordinate>>,
 }
 
-/// An addition that waits for the inverse of its denominator.
-struct Pending<F> {
-    x1: F,
-    y1: F,
-    x2: F,
-    /// The slope of the line through both points is numerator/denominator.
-    numerator: F,
+/// The slope of the line through a pair of points, waiting for the inverse of its denominator.
+struct Slope<F> {
+    kind: Kind,
     denominator: F,
-    target: usize,
+    /// Product of all denominators of the block before this one.
+    product: F,
+}
+
+/// What kind of addition a pair needs.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Different x: the chord.
+    Chord,
+    /// The same point twice: the tangent.
+    Tangent,
+    /// The first point is infinity, so the sum is the second.
+    Second,
+    /// The second point is infinity, so the sum is the first.
+    First,
+    /// Opposite points: the sum is infinity.
+    Infinity,
+}
+
+impl Kind {
+    #[inline]
+    fn of<P: AffinePoint>(a: &P, b: &P) -> Kind {
+        if a.is_infinity() {
+            Kind::Second
+        } else if b.is_infinity() {
+            Kind::First
+        } else if !a.same_x(b) {
+            Kind::Chord
+        } else if a == b && !bool::from(a.coordinates().1.is_zero()) {
+            Kind::Tangent
+        } else {
+            Kind::Infinity
+        }
+    }
 }
 
 impl<P: AffinePoint> PairAdder<P> {
     fn new() -> Self {
-        PairAdder { pending: Vec::with_capacity(BLOCK), products: Vec::with_capacity(BLOCK) }
+        PairAdder {
+            pairs: Vec::new(),
+            targets: Vec::new(),
+            slopes: Vec::new(),
+        }
     }
 
     /// One round: adds the points of each run in pairs, an odd one out is kept. `runs` becomes the lengths of
@@ -58,8 +101,13 @@ impl<P: AffinePoint> PairAdder<P> {
         let mut next = 0;
         for len in runs {
             for _ in 0..*len / 2 {
-                self.push(point(next), point(next + 1), &mut sums);
+                self.pairs.push((point(next), point(next + 1)));
+                self.targets.push(sums.len());
+                sums.push(P::default());
                 next += 2;
+                if self.pairs.len() == BLOCK {
+                    self.flush(&mut sums);
+                }
             }
             if *len % 2 == 1 {
                 sums.push(point(next));
@@ -71,51 +119,52 @@ impl<P: AffinePoint> PairAdder<P> {
         sums
     }
 
-    /// Appends a + b to `sums`: at once in the cases without an inversion, else with the block.
-    #[inline]
-    fn push(&mut self, a: P, b: P, sums: &mut Vec<P>) {
-        let ((x1, y1), (x2, y2)) = (a.coordinates(), b.coordinates());
-        let is_identity = |x: &P::Coordinate, y: &P::Coordinate| x.is_zero_vartime() && y.is_zero_vartime();
-        if is_identity(&x1, &y1) {
-            return sums.push(b);
-        }
-        if is_identity(&x2, &y2) {
-            return sums.push(a);
-        }
-        let (mut numerator, mut denominator) = (y2 - y1, x2 - x1);
-        if denominator.is_zero_vartime() {
-            if !numerator.is_zero_vartime() || y1.is_zero_vartime() {
-                return sums.push(P::identity());
-            }
-            let square = x1.square();
-            numerator = square.double() + square;
-            denominator = y1.double();
-        }
-        self.pending.push(Pending { x1, y1, x2, numerator, denominator, target: sums.len() });
-        sums.push(P::identity());
-        if self.pending.len() == BLOCK {
-            self.flush(sums);
-        }
-    }
-
+    /// Adds all pairs of the block.
     fn flush(&mut self, sums: &mut [P]) {
-        self.products.clear();
         let mut product = P::Coordinate::ONE;
-        for pending in &self.pending {
-            self.products.push(product);
-            product *= pending.denominator;
+        self.slopes.clear();
+        for (a, b) in &self.pairs {
+            let kind = Kind::of(a, b);
+            let denominator = match kind {
+                Kind::Chord => b.coordinates().0 - a.coordinates().0,
+                Kind::Tangent => a.coordinates().1.double(),
+                _ => P::Coordinate::ONE,
+            };
+            self.slopes.push(Slope {
+                kind,
+                denominator,
+                product,
+            });
+            product *= denominator;
         }
         // No denominator is zero, so neither is the product.
         let mut inverse = product.invert().unwrap_or(P::Coordinate::ZERO);
-        for (pending, before) in self.pending.drain(..).zip(&self.products).rev() {
-            let Pending { x1, y1, x2, numerator, denominator, target } = pending;
-            let slope = numerator * (inverse * before);
-            inverse *= denominator;
-            let x = slope.square() - x1 - x2;
-            let y = slope * (x1 - x) - y1;
-            sums[target] = P::from_coordinates(x, y);
+        let pairs = self.pairs.drain(..).zip(self.targets.drain(..)).zip(&self.slopes);
+        for (((a, b), target), slope) in pairs.rev() {
+            sums[target] = match slope.kind {
+                Kind::Chord | Kind::Tangent => add(&a, &b, slope, &inverse),
+                Kind::Second => b,
+                Kind::First => a,
+                Kind::Infinity => P::identity(),
+            };
+            inverse *= slope.denominator;
         }
     }
+}
+
+/// a + b. `inverse` is the inverse of the product of the block's denominators up to the pair's own.
+#[inline]
+fn add<P: AffinePoint>(a: &P, b: &P, slope: &Slope<P::Coordinate>, inverse: &P::Coordinate) -> P {
+    let ((x1, y1), (x2, y2)) = (a.coordinates(), b.coordinates());
+    let numerator = if slope.kind == Kind::Chord {
+        y2 - y1
+    } else {
+        let square = x1.square();
+        square.double() + square
+    };
+    let slope = numerator * (slope.product * inverse);
+    let x = slope.square() - x1 - x2;
+    P::from_coordinates(x, slope * (x1 - x) - y1)
 }
 
 #[cfg(test)]
@@ -128,7 +177,13 @@ mod tests {
     fn runs_agree_with_projective_sums<P: AffinePoint>(mut random: impl FnMut() -> P) {
         let mut rng = StdRng::seed_from_u64(1);
         let pool: Vec<P> = (0..8).map(|_| random()).collect();
-        for lens in [vec![], vec![0], vec![1, 0, 2, 3, 7], vec![5000, 0, 1, 1500], vec![2; 3000]] {
+        for lens in [
+            vec![],
+            vec![0],
+            vec![1, 0, 2, 3, 7],
+            vec![5000, 0, 1, 1500],
+            vec![2; 3000],
+        ] {
             let total: u32 = lens.iter().sum();
             // A small pool makes equal points, opposite points and infinity meet often.
             let points: Vec<P> = (0..total)
@@ -143,7 +198,9 @@ mod tests {
             assert_eq!(sums.len(), lens.len());
             for (sum, len) in sums.iter().zip(&lens) {
                 let mut expected = P::Projective::identity();
-                points[start..start + *len as usize].iter().for_each(|p| expected += p);
+                points[start..start + *len as usize]
+                    .iter()
+                    .for_each(|p| expected += p);
                 assert_eq!(*sum, expected.to_affine());
                 start += *len as usize;
             }

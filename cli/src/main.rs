@@ -1,0 +1,2 @@
+//! The `bellwether` program.
+fn main() {}
