@@ -103,6 +103,15 @@ pub enum ProveError {
         /// Proofs made.
         attempts: u32,
     },
+    /// The device failed, and so did the second one that the proof was tried on.
+    #[error("{first}; then {second}")]
+    Fallback {
+        /// What failed on the first device.
+        first: Box<ProveError>,
+        /// What failed on the second.
+        #[source]
+        second: Box<ProveError>,
+    },
     /// The operating system's random generator failed.
     #[error("the operating system's random generator failed: {0}")]
     Randomness(String),
@@ -119,7 +128,10 @@ impl ProveError {
     pub fn is_device_fault(&self) -> bool {
         matches!(
             self,
-            ProveError::Device { .. } | ProveError::InvalidProof { .. } | ProveError::Memory { .. }
+            ProveError::Device { .. }
+                | ProveError::InvalidProof { .. }
+                | ProveError::Memory { .. }
+                | ProveError::Fallback { .. }
         )
     }
 }

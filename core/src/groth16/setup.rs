@@ -12,7 +12,7 @@ use crate::curve::AffinePoint;
 use crate::device::{Device, DeviceError, Transform};
 use crate::domain::{Domain, DomainError, RootConvention};
 use crate::key::{ProvingKey, VerifyingKey};
-use crate::r1cs::R1cs;
+use crate::r1cs::{R1cs, SynthesisError};
 use crate::secret::SecretVec;
 
 /// The secrets of a set-up ("toxic waste"): whoever knows them can prove anything. Cleared when dropped.
@@ -73,6 +73,9 @@ impl Default for Generators {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
+    /// The circuit could not be recorded. Raised by callers that record it on the way.
+    #[error("synthesis: {0}")]
+    Synthesis(#[from] SynthesisError),
     /// The circuit has too many rows.
     #[error(transparent)]
     Domain(#[from] DomainError),

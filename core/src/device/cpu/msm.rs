@@ -1,16 +1,18 @@
 //! Multi-scalar multiplication: Pippenger's method with signed digits and affine buckets.
 //!
 //! Scalars are taken as the smaller of s and r − s (the point's sign makes up for it), 254 bits, and cut into
-//! windows of signed digits. Each task is a window over a range of points: it sorts the points by digit, sums
-//! each bucket in affine coordinates ([`sum_runs`]), and weighs the bucket sums. The tasks' results are joined
-//! by Horner's rule.
+//! windows of signed digits. Each task is a window over a range of points: it sums the points of each digit in a
+//! bucket, in affine coordinates with shared inversions ([`PairAdder`]), and weighs the buckets. The tasks'
+//! results are joined by Horner's rule.
+
+use std::ops::Range;
 
 use blstrs::Scalar;
 use ff::Field;
 use group::Group;
 use rayon::prelude::*;
 
-use super::sum::sum_runs;
+use super::sum::{BLOCK, PairAdder, sum_runs};
 use crate::curve::{AffinePoint, identity};
 use crate::field::{scalar_limbs, scalar_window};
 use crate::plan::{self, CpuMsmPlan};
@@ -130,40 +132,63 @@ fn add(a: &[u64; 4], b: &[u64; 4]) -> [u64; 4] {
 }
 
 /// For each bucket, the sum of the points whose digit it is. Bucket 0 is left empty.
+///
+/// Points are read in order and added to their buckets, many additions at a time. A point whose bucket already
+/// waits for an addition of the same block is put off; those, a few per cent of uniform scalars and nearly all of
+/// equal ones, are sorted by bucket and summed in runs at the end.
 fn bucket_sums<P: AffinePoint>(
     base: impl Fn(usize) -> P,
     digits: &Digits,
     window: usize,
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
 ) -> Vec<P> {
-    let buckets = (1 << (digits.plan.window_bits - 1)) + 1;
-    let mut runs = vec![0u32; buckets];
-    for index in range.clone() {
-        runs[digits.digit(index, window).0] += 1;
-    }
-    runs[0] = 0;
-    let mut next: Vec<u32> = runs
-        .iter()
-        .scan(0, |start, &len| {
-            *start += len;
-            Some(*start - len)
-        })
-        .collect();
-    // Index in the upper bits, sign in the lowest.
-    let mut sorted = SecretVec::from(vec![0u32; runs.iter().map(|&len| len as usize).sum()]);
+    let mut buckets = vec![P::identity(); (1 << (digits.plan.window_bits - 1)) + 1];
+    let mut adder = PairAdder::new();
+    let mut waiting_in = vec![0u32; buckets.len()];
+    let mut block = 1;
+    let mut taken = 0;
+    // Bucket, index in the range and sign, from the highest bits down.
+    let mut put_off = SecretVec::new();
+    let signed = |index: usize, negative: bool| if negative { -base(index) } else { base(index) };
     for index in range.clone() {
         let (bucket, negative) = digits.digit(index, window);
-        if bucket != 0 {
-            sorted[next[bucket] as usize] = ((index - range.start) as u32) << 1 | u32::from(negative);
-            next[bucket] += 1;
+        if bucket == 0 {
+            continue;
+        }
+        if waiting_in[bucket] == block {
+            put_off.push((bucket as u64) << 32 | ((index - range.start) as u64) << 1 | u64::from(negative));
+        } else if buckets[bucket].is_infinity() {
+            buckets[bucket] = signed(index, negative);
+        } else {
+            waiting_in[bucket] = block;
+            adder.push(buckets[bucket], signed(index, negative), bucket);
+        }
+        taken += 1;
+        if adder.is_full() || taken == 2 * BLOCK {
+            adder.flush(&mut buckets);
+            (block, taken) = (block + 1, 0);
         }
     }
+    adder.flush(&mut buckets);
+
+    put_off.sort_unstable();
+    let runs: Vec<&[u64]> = put_off.chunk_by(|a, b| a >> 32 == b >> 32).collect();
     let point = |i: usize| {
-        let entry = sorted[i];
-        let point = base(range.start + (entry >> 1) as usize);
-        if entry & 1 == 1 { -point } else { point }
+        signed(
+            range.start + (put_off[i] as u32 >> 1) as usize,
+            put_off[i] & 1 == 1,
+        )
     };
-    sum_runs(point, runs)
+    let sums = sum_runs(point, runs.iter().map(|run| run.len() as u32).collect());
+    for (run, sum) in runs.iter().zip(sums) {
+        let bucket = (run[0] >> 32) as usize;
+        adder.push(buckets[bucket], sum, bucket);
+        if adder.is_full() {
+            adder.flush(&mut buckets);
+        }
+    }
+    adder.flush(&mut buckets);
+    buckets
 }
 
 /// Σ_k k·buckets\[k\].

@@ -12,7 +12,7 @@ use crate::curve::AffinePoint;
 
 /// Additions that share an inversion. On two Zen 4 cores an MSM of 2^17 took 10 % longer with 256 and no less
 /// with 4096, where a block no longer fits the second-level cache.
-const BLOCK: usize = 1024;
+pub(super) const BLOCK: usize = 1024;
 
 /// Sums the points of each run: run `i` is the next `runs[i]` values of `point`, which is asked for positions
 /// in ascending order, each once. Empty runs give the point at infinity.
@@ -37,7 +37,7 @@ pub(super) fn sum_runs<P: AffinePoint>(point: impl Fn(usize) -> P, mut runs: Vec
 
 /// Adds pairs of points in blocks: pairs are copied into the block first, so that the cache misses of many of
 /// them overlap, and added when it is full.
-struct PairAdder<P: AffinePoint> {
+pub(super) struct PairAdder<P: AffinePoint> {
     pairs: Vec<(P, P)>,
     /// For each pair, where its sum belongs.
     targets: Vec<usize>,
@@ -85,12 +85,25 @@ impl Kind {
 }
 
 impl<P: AffinePoint> PairAdder<P> {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         PairAdder {
             pairs: Vec::new(),
             targets: Vec::new(),
             slopes: Vec::new(),
         }
+    }
+
+    /// Takes a pair whose sum is to be stored at `target` by the next [`flush`](Self::flush).
+    #[inline]
+    pub(super) fn push(&mut self, a: P, b: P, target: usize) {
+        self.pairs.push((a, b));
+        self.targets.push(target);
+    }
+
+    /// Whether the block is full and has to be flushed.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.pairs.len() >= BLOCK
     }
 
     /// One round: adds the points of each run in pairs, an odd one out is kept. `runs` becomes the lengths of
@@ -101,11 +114,10 @@ impl<P: AffinePoint> PairAdder<P> {
         let mut next = 0;
         for len in runs {
             for _ in 0..*len / 2 {
-                self.pairs.push((point(next), point(next + 1)));
-                self.targets.push(sums.len());
-                sums.push(P::default());
+                self.push(point(next), point(next + 1), sums.len());
+                sums.push(P::identity());
                 next += 2;
-                if self.pairs.len() == BLOCK {
+                if self.is_full() {
                     self.flush(&mut sums);
                 }
             }
@@ -119,8 +131,8 @@ impl<P: AffinePoint> PairAdder<P> {
         sums
     }
 
-    /// Adds all pairs of the block.
-    fn flush(&mut self, sums: &mut [P]) {
+    /// Adds all pairs of the block and stores the sums.
+    pub(super) fn flush(&mut self, sums: &mut [P]) {
         let mut product = P::Coordinate::ONE;
         self.slopes.clear();
         for (a, b) in &self.pairs {
@@ -147,24 +159,35 @@ impl<P: AffinePoint> PairAdder<P> {
                 Kind::First => a,
                 Kind::Infinity => P::identity(),
             };
-            inverse *= slope.denominator;
+            inverse *= &slope.denominator;
         }
     }
 }
 
 /// a + b. `inverse` is the inverse of the product of the block's denominators up to the pair's own.
+///
+/// Written with assigning operators throughout: they work in place, where the others copy an operand that the
+/// multiplication has just stored, and wait for that store.
 #[inline]
 fn add<P: AffinePoint>(a: &P, b: &P, slope: &Slope<P::Coordinate>, inverse: &P::Coordinate) -> P {
-    let ((x1, y1), (x2, y2)) = (a.coordinates(), b.coordinates());
-    let numerator = if slope.kind == Kind::Chord {
-        y2 - y1
+    let ((x1, y1), (x2, mut lambda)) = (a.coordinates(), b.coordinates());
+    if slope.kind == Kind::Chord {
+        lambda -= &y1;
     } else {
-        let square = x1.square();
-        square.double() + square
-    };
-    let slope = numerator * (slope.product * inverse);
-    let x = slope.square() - x1 - x2;
-    P::from_coordinates(x, slope * (x1 - x) - y1)
+        lambda = x1.square();
+        lambda = lambda.double() + lambda;
+    }
+    let mut over_denominator = slope.product;
+    over_denominator *= inverse;
+    lambda *= &over_denominator;
+    let mut x = lambda.square();
+    x -= &x1;
+    x -= &x2;
+    let mut y = x1;
+    y -= &x;
+    y *= &lambda;
+    y -= &y1;
+    P::from_coordinates(x, y)
 }
 
 #[cfg(test)]
