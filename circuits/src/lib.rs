@@ -7,4 +7,9 @@
 //! Instances are drawn from a seed and are the same wherever they are built. They are satisfied: a prover that
 //! fails on one is at fault. Nothing here panics on a proof or a parameter file, however malformed.
 
+pub mod chain;
+pub mod odd;
+#[cfg(feature = "filecoin")]
+pub mod post;
 pub mod sapling;
+pub mod sha256;

@@ -70,12 +70,7 @@ pub fn blank_spend() -> Spend {
 
 /// The Output circuit without a witness.
 pub fn blank_output() -> Output {
-    Output {
-        value_commitment_opening: None,
-        payment_address: None,
-        commitment_randomness: None,
-        esk: None,
-    }
+    Output { value_commitment_opening: None, payment_address: None, commitment_randomness: None, esk: None }
 }
 
 /// A note of random value, spent from a random place of a tree of depth 32 with random siblings.
@@ -124,10 +119,7 @@ pub fn output(seed: u64) -> OutputInstance {
     let note = note(address, &mut rng);
     let rcv = ValueCommitTrapdoor::random(&mut rng);
     let esk = jubjub::Fr::random(&mut rng);
-    let g_d = address
-        .diversifier()
-        .g_d()
-        .expect("the diversifier of an address is valid");
+    let g_d = address.diversifier().g_d().expect("the diversifier of an address is valid");
     OutputInstance {
         circuit: Output {
             value_commitment_opening: Some(ValueCommitmentOpening {
@@ -147,9 +139,7 @@ pub fn output(seed: u64) -> OutputInstance {
 impl SpendInstance {
     /// The public inputs, without the constant one: rk, cv, anchor, and the nullifier in two parts.
     pub fn public_inputs(&self) -> Vec<bls12_381::Scalar> {
-        let rk = jubjub::AffinePoint::from_bytes(self.rk.into())
-            .into_option()
-            .expect("rk is a point");
+        let rk = jubjub::AffinePoint::from_bytes(self.rk.into()).into_option().expect("rk is a point");
         let nullifier = multipack::bytes_to_bits_le(&self.nullifier.0);
         let mut inputs = coordinates(&rk).to_vec();
         inputs.extend(coordinates(&self.cv.as_inner().to_affine()));

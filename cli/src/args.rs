@@ -196,10 +196,7 @@ pub(crate) struct GpuArgs {
 
 impl GpuArgs {
     pub(crate) fn select_options(&self, choice: &DeviceChoice) -> SelectOptions {
-        SelectOptions {
-            choice: choice.clone(),
-            require_gpu: self.require_gpu,
-        }
+        SelectOptions { choice: choice.clone(), require_gpu: self.require_gpu }
     }
 }
 

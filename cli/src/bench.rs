@@ -16,10 +16,7 @@ pub(crate) fn run(args: &BenchArgs, choice: &DeviceChoice, console: &Console) ->
     };
     let workshop = Workshop::open(&args.gpu.select_options(choice), console)?;
     if !args.form.json {
-        let heading = format!(
-            "proving on {}; all times in milliseconds\n",
-            workshop.device.info()
-        );
+        let heading = format!("proving on {}; all times in milliseconds\n", workshop.device.info());
         console.write(heading.as_bytes())?;
     }
     let mut refused = 0;

@@ -17,9 +17,7 @@ pub(crate) struct Console {
 
 impl Console {
     pub(crate) fn new() -> Self {
-        Console {
-            bars: MultiProgress::new(),
-        }
+        Console { bars: MultiProgress::new() }
     }
 
     /// Writes to stdout.
@@ -53,10 +51,7 @@ impl Console {
     /// Says that something of unknown length goes on, until the result is dropped.
     pub(crate) fn spinner(&self, text: impl Into<String>) -> Activity {
         let bar = self.bars.add(ProgressBar::new_spinner());
-        bar.set_style(style(
-            "{spinner} {msg} {elapsed}",
-            ProgressStyle::default_spinner(),
-        ));
+        bar.set_style(style("{spinner} {msg} {elapsed}", ProgressStyle::default_spinner()));
         bar.set_message(text.into());
         bar.enable_steady_tick(Duration::from_millis(120));
         Activity(bar)
@@ -83,9 +78,7 @@ impl Console {
 
 /// A template that does not parse costs the looks, not the work.
 fn style(template: &str, otherwise: ProgressStyle) -> ProgressStyle {
-    ProgressStyle::with_template(template)
-        .unwrap_or(otherwise)
-        .progress_chars("=> ")
+    ProgressStyle::with_template(template).unwrap_or(otherwise).progress_chars("=> ")
 }
 
 /// Something that goes on; its line disappears when this is dropped.

@@ -52,10 +52,7 @@ impl From<&Candidate> for DeviceObject {
 }
 
 pub(crate) fn run(args: &DevicesArgs, choice: DeviceChoice, console: &Console) -> Result<(), Error> {
-    let options = SelectOptions {
-        choice,
-        require_gpu: false,
-    };
+    let options = SelectOptions { choice, require_gpu: false };
     let activity = console.spinner("testing every device");
     let survey = bellwether::survey(&bellwether::drivers(), &options);
     drop(activity);

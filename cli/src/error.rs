@@ -57,10 +57,7 @@ impl Error {
             Error::Select(_) => Exit::Device,
             Error::File(_) => Exit::File,
             // The device worked, its proofs are wrong: that is a matter of proofs.
-            Error::Prove {
-                source: ProveError::InvalidProof { .. },
-                ..
-            } => Exit::Proof,
+            Error::Prove { source: ProveError::InvalidProof { .. }, .. } => Exit::Proof,
             Error::Prove { source, .. } if source.is_device_fault() => Exit::Device,
             Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Pipe,
             Error::Prove { .. }
@@ -177,20 +174,10 @@ mod tests {
 
     #[test]
     fn a_wrong_proof_is_no_device_failure_but_too_little_memory_is() {
-        let prove = |source| Error::Prove {
-            circuit: "sapling-spend",
-            source,
-        };
+        let prove = |source| Error::Prove { circuit: "sapling-spend", source };
         let device = "cpu:0".to_owned();
-        let invalid = prove(ProveError::InvalidProof {
-            device: device.clone(),
-            attempts: 2,
-        });
-        let memory = prove(ProveError::Memory {
-            device,
-            needed: 2,
-            free: 1,
-        });
+        let invalid = prove(ProveError::InvalidProof { device: device.clone(), attempts: 2 });
+        let memory = prove(ProveError::Memory { device, needed: 2, free: 1 });
         assert_eq!(invalid.exit_code(), Exit::Proof);
         assert_eq!(memory.exit_code(), Exit::Device);
     }

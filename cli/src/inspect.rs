@@ -38,11 +38,19 @@ pub(crate) fn run(args: &InspectArgs, console: &Console) -> Result<(), Error> {
 
 /// The summary first: it refuses what is no parameter file before the long check begins.
 fn look(path: &Path, check: bool, console: &Console) -> Result<FileObject, KeyError> {
-    let activity = console.spinner(format!("reading {}", path.display()));
-    let summary = inspect(path)?;
-    drop(activity);
+    let bar = console.byte_bar();
+    let progress = |progress: Progress| {
+        let text = match progress.phase {
+            ReadPhase::Reading => "reading",
+            ReadPhase::Checking => "checking points",
+        };
+        bar.set(text, progress.done, progress.total);
+    };
+    let summary = inspect(path, Some(&progress))?;
     if check {
-        check_points(path, console)?;
+        let options =
+            ReadOptions { checks: CheckPolicy::Always, progress: Some(&progress), ..ReadOptions::default() };
+        ProvingKey::map(path, &options)?;
     }
     Ok(FileObject {
         file: path.display().to_string(),
@@ -62,23 +70,6 @@ fn look(path: &Path, check: bool, console: &Console) -> Result<FileObject, KeyEr
         short: summary.digest.short(),
         known: known(&summary.digest),
     })
-}
-
-fn check_points(path: &Path, console: &Console) -> Result<(), KeyError> {
-    let bar = console.byte_bar();
-    let progress = |progress: Progress| {
-        let text = match progress.phase {
-            ReadPhase::Reading => "reading",
-            ReadPhase::Checking => "checking points",
-        };
-        bar.set(text, progress.done, progress.total);
-    };
-    let options = ReadOptions {
-        checks: CheckPolicy::Always,
-        progress: Some(&progress),
-        ..ReadOptions::default()
-    };
-    ProvingKey::map(path, &options).map(drop)
 }
 
 fn known(digest: &ParameterDigest) -> Option<&'static str> {
@@ -119,10 +110,7 @@ fn text(object: &FileObject) -> String {
     );
     let trailing = match object.trailing_bytes {
         0 => "no bytes behind the key".into(),
-        bytes => format!(
-            "{} bytes behind the key, such as a ceremony's transcript",
-            grouped(bytes)
-        ),
+        bytes => format!("{} bytes behind the key, such as a ceremony's transcript", grouped(bytes)),
     };
     sheet.entry("trailing", trailing);
     sheet.entry(

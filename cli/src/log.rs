@@ -98,13 +98,7 @@ mod tests {
 
     #[test]
     fn levels_and_targets_are_understood_and_nothing_else() {
-        for good in [
-            "off",
-            "warn",
-            "trace",
-            "warn,bellwether_core=debug",
-            "bellwether=info",
-        ] {
+        for good in ["off", "warn", "trace", "warn,bellwether_core=debug", "bellwether=info"] {
             assert!(good.parse::<LogFilter>().is_ok(), "{good}");
         }
         for bad in ["", "inof", "WARN", "3", "warn,", "bellwether=loud", "=info"] {

@@ -123,9 +123,7 @@ pub(crate) fn proof_text(subject: &Subject<'_>, judged: &Judged) -> String {
         ),
     );
     sheet.entry("domain", domain_text(domain));
-    let queries = Queries::of(&subject.key)
-        .named()
-        .map(|(name, len)| format!("{name} {}", grouped(len)));
+    let queries = Queries::of(&subject.key).named().map(|(name, len)| format!("{name} {}", grouped(len)));
     sheet.entry("queries", queries.join(", "));
     sheet.entry("key", key_text(subject));
     sheet.entry("seed", judged.seed.to_string());
@@ -174,9 +172,7 @@ fn verdict_text(verdict: &Verdict) -> String {
 
 fn public_inputs(judged: &Judged) -> Vec<String> {
     let inputs = judged.proven.public_inputs.iter();
-    inputs
-        .map(|input| format!("0x{}", hex(&input.to_bytes_be())))
-        .collect()
+    inputs.map(|input| format!("0x{}", hex(&input.to_bytes_be()))).collect()
 }
 
 /// Median, smallest and largest of each phase over some proofs.
@@ -186,11 +182,7 @@ pub(crate) fn statistics_text(times: &[PhaseTimes]) -> String {
         let mut values: Vec<f64> = times.iter().map(|times| times.milliseconds()[phase].1).collect();
         values.sort_by(f64::total_cmp);
         if let (Some(min), Some(max)) = (values.first(), values.last()) {
-            let _ = writeln!(
-                text,
-                "  {name:<14} {:>10.2} {min:>10.2} {max:>10.2}",
-                median(&values)
-            );
+            let _ = writeln!(text, "  {name:<14} {:>10.2} {min:>10.2} {max:>10.2}", median(&values));
         }
     }
     text
@@ -269,12 +261,7 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped() {
-        let cases = [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1,000"),
-            (130_278_869, "130,278,869"),
-        ];
+        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (130_278_869, "130,278,869")];
         for (number, text) in cases {
             assert_eq!(grouped(number), text);
         }

@@ -62,11 +62,7 @@ impl Workshop {
         drop(activity);
         let parameters = Parameters::ceremony();
         let rules = ConsensusRules::new(&parameters).map_err(embedded)?;
-        Ok(Workshop {
-            device: selected.device,
-            parameters,
-            rules,
-        })
+        Ok(Workshop { device: selected.device, parameters, rules })
     }
 
     /// Reads a circuit's key and makes it resident.
@@ -85,10 +81,7 @@ impl Workshop {
             CircuitName::SaplingOutput => self.prover(&key, sapling::blank_output()),
             CircuitName::SaplingSpend => self.prover(&key, sapling::blank_spend()),
         };
-        let prover = prover.map_err(|source| Error::Prove {
-            circuit: name,
-            source,
-        })?;
+        let prover = prover.map_err(|source| Error::Prove { circuit: name, source })?;
         let resident = start.elapsed();
         let vk = theirs::VerifyingKey::read(file).map_err(embedded)?;
         Ok(Subject {
@@ -117,9 +110,7 @@ fn read_key(circuit: CircuitName, file: &[u8]) -> Result<ProvingKey, Error> {
         return Ok(key);
     }
     let name = circuit.name();
-    Err(embedded(format!(
-        "the digest of the {name} parameters is not the ceremony's"
-    )))
+    Err(embedded(format!("the digest of the {name} parameters is not the ceremony's")))
 }
 
 fn embedded(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
@@ -184,10 +175,7 @@ impl Subject<'_> {
         BellmanCircuit<C>: Circuit<Scalar>,
     {
         let proven = self.prover.prove(BellmanCircuit(circuit));
-        proven.map_err(|source| Error::Prove {
-            circuit: self.circuit.name(),
-            source,
-        })
+        proven.map_err(|source| Error::Prove { circuit: self.circuit.name(), source })
     }
 
     /// Others get the public inputs of the instance, not those that the prover reports.
@@ -206,17 +194,10 @@ impl Subject<'_> {
         let verdict = |verifier, outcome| Verdict { verifier, outcome };
         let verdicts = vec![
             verdict("bellwether", ours),
-            verdict(
-                "bellperson",
-                self.ask_bellperson(&proven.proof.to_bytes(), &public_inputs),
-            ),
+            verdict("bellperson", self.ask_bellperson(&proven.proof.to_bytes(), &public_inputs)),
             verdict("sapling-crypto", consensus.map_err(|refusal| refusal.to_string())),
         ];
-        Judged {
-            seed,
-            proven,
-            verdicts,
-        }
+        Judged { seed, proven, verdicts }
     }
 
     fn ask_bellperson(&self, proof: &[u8], public_inputs: &[Scalar]) -> Result<(), String> {

@@ -5,11 +5,7 @@ use ff::{Field, PrimeField};
 use crate::field::{Scalar, bellman_root_of_unity, snarkjs_root_of_unity};
 
 /// log₂ of the largest domain: 32, the two-adicity of r − 1, where `usize` can count so many rows.
-pub const MAX_LOG_SIZE: u32 = if usize::BITS > Scalar::S {
-    Scalar::S
-} else {
-    usize::BITS - 1
-};
+pub const MAX_LOG_SIZE: u32 = if usize::BITS > Scalar::S { Scalar::S } else { usize::BITS - 1 };
 
 /// Which root of unity of order 2^32 the roots of all domains are powers of.
 ///
@@ -32,10 +28,9 @@ impl RootConvention {
     ///
     /// [`DomainError::LogSize`] above 32.
     pub fn root(self, log_order: u32) -> Result<Scalar, DomainError> {
-        let squarings = Scalar::S.checked_sub(log_order).ok_or(DomainError::LogSize {
-            log_size: log_order,
-            max: Scalar::S,
-        })?;
+        let squarings = Scalar::S
+            .checked_sub(log_order)
+            .ok_or(DomainError::LogSize { log_size: log_order, max: Scalar::S })?;
         let root = match self {
             RootConvention::Bellman => bellman_root_of_unity(),
             RootConvention::Snarkjs => snarkjs_root_of_unity(),
@@ -66,10 +61,7 @@ impl Domain {
     /// [`DomainError::LogSize`] above [`MAX_LOG_SIZE`].
     pub fn new(log_size: u32, convention: RootConvention) -> Result<Domain, DomainError> {
         if log_size > MAX_LOG_SIZE {
-            return Err(DomainError::LogSize {
-                log_size,
-                max: MAX_LOG_SIZE,
-            });
+            return Err(DomainError::LogSize { log_size, max: MAX_LOG_SIZE });
         }
         let root = convention.root(log_size)?;
         let plain = Domain {
@@ -108,19 +100,12 @@ impl Domain {
     /// vanishing polynomial is zero there, and nothing can be divided by it.
     pub fn with_shift(self, shift: Scalar) -> Result<Domain, DomainError> {
         let vanishing_on_coset = self.vanishing_at(shift);
-        let refused = DomainError::Shift {
-            log_size: self.log_size,
-        };
+        let refused = DomainError::Shift { log_size: self.log_size };
         let shift_inverse = Option::<Scalar>::from(shift.invert()).ok_or(refused)?;
         if vanishing_on_coset.is_zero_vartime() {
             return Err(refused);
         }
-        Ok(Domain {
-            shift,
-            shift_inverse,
-            vanishing_on_coset,
-            ..self
-        })
+        Ok(Domain { shift, shift_inverse, vanishing_on_coset, ..self })
     }
 
     /// log₂ n.
@@ -237,10 +222,7 @@ mod tests {
             let byte = |j: usize| u64::from(t.get(8 * i + j + 4).copied().unwrap_or(0)) << (8 * j);
             (0..8).map(byte).sum()
         });
-        assert_eq!(
-            RootConvention::Snarkjs.root(32).unwrap(),
-            Scalar::from(5).pow_vartime(t)
-        );
+        assert_eq!(RootConvention::Snarkjs.root(32).unwrap(), Scalar::from(5).pow_vartime(t));
     }
 
     #[test]
@@ -275,11 +257,8 @@ mod tests {
         for k in 2..=MAX_LOG_SIZE {
             let n = 1usize << k;
             assert_eq!([n - 1, n].map(log_size), [Ok(k), Ok(k)]);
-            let above = if k == MAX_LOG_SIZE {
-                Err(DomainError::Rows { rows: n + 1, max: n })
-            } else {
-                Ok(k + 1)
-            };
+            let above =
+                if k == MAX_LOG_SIZE { Err(DomainError::Rows { rows: n + 1, max: n }) } else { Ok(k + 1) };
             assert_eq!(log_size(n + 1), above);
         }
         // The 32 GiB PoRep partition of Filecoin.
@@ -293,13 +272,7 @@ mod tests {
         assert!(error.to_string().contains("4294967297 rows"));
         assert!(error.to_string().contains("4294967296 elements"));
         let error = Domain::new(33, RootConvention::Snarkjs).unwrap_err();
-        assert_eq!(
-            error,
-            DomainError::LogSize {
-                log_size: 33,
-                max: 32
-            }
-        );
+        assert_eq!(error, DomainError::LogSize { log_size: 33, max: 32 });
         assert!(RootConvention::Snarkjs.root(u32::MAX).is_err());
     }
 
@@ -312,10 +285,7 @@ mod tests {
         assert_eq!(shifted.vanishing_on_coset(), -Scalar::from(2));
         assert_eq!((shifted.shift(), shifted.root()), (odd, domain.root()));
         for refused in [Scalar::ZERO, Scalar::ONE, domain.element(77)] {
-            assert_eq!(
-                domain.clone().with_shift(refused),
-                Err(DomainError::Shift { log_size: 10 })
-            );
+            assert_eq!(domain.clone().with_shift(refused), Err(DomainError::Shift { log_size: 10 }));
         }
     }
 }

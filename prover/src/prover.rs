@@ -175,10 +175,7 @@ impl Prover {
             Err(error) => Err(error),
         };
         second.map_err(|second| match second.is_device_fault() {
-            true => ProveError::Fallback {
-                first: Box::new(first),
-                second: Box::new(second),
-            },
+            true => ProveError::Fallback { first: Box::new(first), second: Box::new(second) },
             // The witness's fault or the user's wish says more than the device's.
             false => second,
         })
@@ -236,11 +233,7 @@ impl std::fmt::Debug for Prover {
 fn is_lasting(error: &ProveError) -> bool {
     matches!(
         error,
-        ProveError::InvalidProof { .. }
-            | ProveError::Device {
-                error: DeviceError::DeviceLost { .. },
-                ..
-            }
+        ProveError::InvalidProof { .. } | ProveError::Device { error: DeviceError::DeviceLost { .. }, .. }
     )
 }
 

@@ -23,11 +23,7 @@ pub(crate) struct Cubic {
 
 impl Cubic {
     pub(crate) fn solved(x: u64) -> Self {
-        Cubic {
-            x: Some(Scalar::from(x)),
-            y: Some(Scalar::from(x * x * x + x + 5)),
-            padding: 0,
-        }
+        Cubic { x: Some(Scalar::from(x)), y: Some(Scalar::from(x * x * x + x + 5)), padding: 0 }
     }
 }
 
@@ -81,6 +77,7 @@ impl FakeDevice {
                 software: false,
                 memory_total: None,
                 memory_free: None,
+                shares_host_memory: false,
                 units: 1,
             },
             open: Ok(()),
@@ -108,9 +105,7 @@ impl FakeDevice {
     pub(crate) fn lost(&self) -> ProveError {
         ProveError::Device {
             device: self.info.to_string(),
-            error: DeviceError::DeviceLost {
-                reason: "fell off the bus".into(),
-            },
+            error: DeviceError::DeviceLost { reason: "fell off the bus".into() },
         }
     }
 
@@ -137,10 +132,7 @@ impl OpenedDevice for FakeDevice {
     ) -> Result<Box<dyn Prover>, ProveError> {
         self.record("session");
         let session = Arc::new(CpuDevice::new()).session_for_circuit(key, r1cs)?;
-        Ok(Box::new(FakeSession {
-            device: self,
-            session,
-        }))
+        Ok(Box::new(FakeSession { device: self, session }))
     }
 
     fn session_for_shape(
@@ -150,10 +142,7 @@ impl OpenedDevice for FakeDevice {
     ) -> Result<Box<dyn Prover>, ProveError> {
         self.record("session");
         let session = Arc::new(CpuDevice::new()).session_for_shape(key, shape)?;
-        Ok(Box::new(FakeSession {
-            device: self,
-            session,
-        }))
+        Ok(Box::new(FakeSession { device: self, session }))
     }
 
     fn generate_key<'a>(
@@ -207,10 +196,7 @@ pub(crate) struct FakeDriver {
 
 impl FakeDriver {
     pub(crate) fn boxed(backend: Backend, devices: Vec<FakeDevice>, log: &Log) -> Box<dyn Driver> {
-        let share = |device| FakeDevice {
-            log: Arc::clone(log),
-            ..device
-        };
+        let share = |device| FakeDevice { log: Arc::clone(log), ..device };
         Box::new(FakeDriver {
             backend,
             devices: Ok(devices.into_iter().map(share).collect()),
@@ -219,11 +205,7 @@ impl FakeDriver {
     }
 
     pub(crate) fn broken(backend: Backend, error: DeviceError, log: &Log) -> Box<dyn Driver> {
-        Box::new(FakeDriver {
-            backend,
-            devices: Err(error),
-            log: Arc::clone(log),
-        })
+        Box::new(FakeDriver { backend, devices: Err(error), log: Arc::clone(log) })
     }
 }
 
@@ -239,15 +221,9 @@ impl Driver for FakeDriver {
     }
 
     fn open(&self, ordinal: usize) -> Result<Arc<dyn OpenedDevice>, DeviceError> {
-        self.log
-            .lock()
-            .unwrap()
-            .push(format!("{}:{ordinal} open", self.backend));
+        self.log.lock().unwrap().push(format!("{}:{ordinal} open", self.backend));
         let devices = self.devices.as_ref().map_err(Clone::clone)?;
-        let device = devices
-            .iter()
-            .find(|device| device.info.ordinal == ordinal)
-            .unwrap();
+        let device = devices.iter().find(|device| device.info.ordinal == ordinal).unwrap();
         device.open.clone()?;
         Ok(Arc::new(device.clone()))
     }

@@ -1,1 +1,12 @@
 //! Tests over all devices.
+//!
+//! [`conformance`] is the suite that every device passes, instantiated by [`conformance_suite!`]; its answers come
+//! from [`oracle`], which follows the definitions. [`program`] makes circuits from data, [`faulty`] is a device that
+//! fails or lies at a chosen call, [`eip2537`] reads the vectors of that proposal.
+
+pub mod conformance;
+pub mod eip2537;
+pub mod faulty;
+pub mod interop;
+pub mod oracle;
+pub mod program;

@@ -43,10 +43,7 @@ impl ConsensusRules {
     pub fn new(parameters: &Parameters) -> io::Result<Self> {
         let spend = SpendParameters::read(without_queries(&parameters.spend)?, true)?;
         let output = OutputParameters::read(without_queries(&parameters.output)?, true)?;
-        Ok(ConsensusRules {
-            spend: spend.prepared_verifying_key(),
-            output: output.prepared_verifying_key(),
-        })
+        Ok(ConsensusRules { spend: spend.prepared_verifying_key(), output: output.prepared_verifying_key() })
     }
 
     /// Checks a Spend description with this proof.
@@ -92,10 +89,7 @@ impl std::fmt::Debug for ConsensusRules {
 fn read_proof(bytes: &[u8]) -> Result<Proof<Bls12>, Refusal> {
     if bytes.len() != PROOF_BYTES {
         let message = format!("a proof has {PROOF_BYTES} bytes, not {}", bytes.len());
-        return Err(Refusal::Encoding(io::Error::new(
-            io::ErrorKind::InvalidData,
-            message,
-        )));
+        return Err(Refusal::Encoding(io::Error::new(io::ErrorKind::InvalidData, message)));
     }
     Proof::read(bytes).map_err(Refusal::Encoding)
 }
@@ -126,14 +120,8 @@ mod tests {
         let (spend, output) = (spend(1), output(1));
         for len in [0, PROOF_BYTES - 1, PROOF_BYTES, PROOF_BYTES + 1] {
             let bytes = vec![0; len];
-            assert!(matches!(
-                rules.check_spend(&spend, &bytes),
-                Err(Refusal::Encoding(_))
-            ));
-            assert!(matches!(
-                rules.check_output(&output, &bytes),
-                Err(Refusal::Encoding(_))
-            ));
+            assert!(matches!(rules.check_spend(&spend, &bytes), Err(Refusal::Encoding(_))));
+            assert!(matches!(rules.check_output(&output, &bytes), Err(Refusal::Encoding(_))));
         }
     }
 
@@ -141,37 +129,22 @@ mod tests {
     fn refuses_a_proof_of_another_statement() {
         use bls12_381::{G1Affine, G2Affine};
         let rules = ConsensusRules::new(&Parameters::ceremony()).unwrap();
-        let generators = Proof::<Bls12> {
-            a: G1Affine::generator(),
-            b: G2Affine::generator(),
-            c: G1Affine::generator(),
-        };
+        let generators =
+            Proof::<Bls12> { a: G1Affine::generator(), b: G2Affine::generator(), c: G1Affine::generator() };
         let mut bytes = vec![];
         generators.write(&mut bytes).unwrap();
-        assert!(matches!(
-            rules.check_spend(&spend(2), &bytes),
-            Err(Refusal::Refused)
-        ));
-        assert!(matches!(
-            rules.check_output(&output(2), &bytes),
-            Err(Refusal::Refused)
-        ));
+        assert!(matches!(rules.check_spend(&spend(2), &bytes), Err(Refusal::Refused)));
+        assert!(matches!(rules.check_output(&output(2), &bytes), Err(Refusal::Refused)));
     }
 
     #[test]
     fn files_that_end_early_are_errors() {
         let Parameters { spend, output } = Parameters::ceremony();
         for len in [0, 863, 867, 1000] {
-            let parameters = Parameters {
-                spend: spend[..len].to_vec(),
-                output: output.clone(),
-            };
+            let parameters = Parameters { spend: spend[..len].to_vec(), output: output.clone() };
             assert!(ConsensusRules::new(&parameters).is_err(), "{len} bytes");
         }
-        let parameters = Parameters {
-            output: output[..900].to_vec(),
-            spend,
-        };
+        let parameters = Parameters { output: output[..900].to_vec(), spend };
         assert!(ConsensusRules::new(&parameters).is_err());
     }
 }

@@ -43,24 +43,15 @@ fn check_proof(object: &Value, circuit: &str, constraints: u64, inputs: usize) {
 
 #[test]
 fn both_circuits_are_proved_and_accepted_and_the_log_tells_of_them() {
-    let args = [
-        "demo", "--device", "cpu", "--json", "--seed", "7", "--log", "info",
-    ];
+    let args = ["demo", "--device", "cpu", "--json", "--seed", "7", "--log", "info"];
     let run = run(&[&args[..], &["--log-format", "json"]].concat()).exits(0);
     let lines = run.json();
     assert_eq!(lines.len(), 2);
     check_proof(&lines[0], "sapling-output", 7827, 5);
     check_proof(&lines[1], "sapling-spend", 98777, 7);
 
-    let events: Vec<Value> = run
-        .stderr
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let proofs: Vec<&Value> = events
-        .iter()
-        .filter(|event| event["message"] == "proof")
-        .collect();
+    let events: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let proofs: Vec<&Value> = events.iter().filter(|event| event["message"] == "proof").collect();
     assert_eq!(proofs.len(), 2);
     for phase in PHASES {
         assert!(proofs.iter().all(|event| event[phase].is_f64()), "{phase}");
@@ -69,15 +60,7 @@ fn both_circuits_are_proved_and_accepted_and_the_log_tells_of_them() {
 
 #[test]
 fn bench_counts_its_runs_and_draws_other_witnesses() {
-    let args = [
-        "bench",
-        "--device",
-        "cpu",
-        "--circuit",
-        "sapling-output",
-        "--proofs",
-        "2",
-    ];
+    let args = ["bench", "--device", "cpu", "--circuit", "sapling-output", "--proofs", "2"];
     let run = run(&[&args[..], &["--json"]].concat()).exits(0);
     let lines = run.json();
     assert_eq!(lines.len(), 2);
@@ -90,15 +73,7 @@ fn bench_counts_its_runs_and_draws_other_witnesses() {
 
 #[test]
 fn bench_prints_a_row_a_phase() {
-    let args = [
-        "bench",
-        "--device",
-        "cpu",
-        "--circuit",
-        "sapling-output",
-        "--proofs",
-        "1",
-    ];
+    let args = ["bench", "--device", "cpu", "--circuit", "sapling-output", "--proofs", "1"];
     let text = run(&args).exits(0).stdout;
     for phase in PHASES {
         assert!(text.contains(phase), "{phase}");

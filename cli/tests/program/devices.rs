@@ -16,10 +16,7 @@ fn json_lists_every_backend_and_the_choice() {
     assert_eq!(object["choice"], "auto");
     let list = object["devices"].as_array().unwrap();
     for backend in ["cuda", "wgpu", "cpu"] {
-        assert!(
-            list.iter().any(|device| device["backend"] == backend),
-            "{backend}"
-        );
+        assert!(list.iter().any(|device| device["backend"] == backend), "{backend}");
     }
     for device in list {
         let has_reason = device["reason"].is_string();
@@ -29,30 +26,21 @@ fn json_lists_every_backend_and_the_choice() {
             other => panic!("{other}"),
         }
     }
-    let chosen: Vec<&Value> = list
-        .iter()
-        .filter(|device| device["verdict"] == "chosen")
-        .collect();
+    let chosen: Vec<&Value> = list.iter().filter(|device| device["verdict"] == "chosen").collect();
     assert_eq!(chosen.len(), 1);
 }
 
 #[test]
 fn text_says_what_proofs_are_made_on() {
     let text = run(&["devices", "--device", "cpu"]).exits(0).stdout;
-    assert!(
-        text.contains("With the choice cpu, proofs are made on cpu"),
-        "{text}"
-    );
+    assert!(text.contains("With the choice cpu, proofs are made on cpu"), "{text}");
 }
 
 #[test]
 fn the_flag_overrides_the_variable() {
     let choice = |flag: &[&str], variable: &str| {
         let args = [&["devices", "--json"], flag].concat();
-        let output = bellwether(&args)
-            .env("BELLWETHER_DEVICE", variable)
-            .output()
-            .unwrap();
+        let output = bellwether(&args).env("BELLWETHER_DEVICE", variable).output().unwrap();
         devices(&Run::from(output).exits(0))["choice"].clone()
     };
     assert_eq!(choice(&[], "cpu"), json!("cpu"));
@@ -80,8 +68,6 @@ fn an_explicit_device_that_is_not_there_is_an_error_with_a_reason_and_a_remedy()
 #[test]
 fn a_required_gpu_and_the_cpu_contradict_each_other() {
     for subcommand in ["demo", "bench"] {
-        run(&[subcommand, "--device", "cpu", "--require-gpu"])
-            .exits(2)
-            .says(&["contradict", "try: "]);
+        run(&[subcommand, "--device", "cpu", "--require-gpu"]).exits(2).says(&["contradict", "try: "]);
     }
 }

@@ -38,14 +38,7 @@ fn text_shows_the_same() {
     let parameters = Parameters::ceremony();
     let text = inspect(&parameters.output, &[]).exits(0).stdout;
     let digest = ParameterDigest::SAPLING_OUTPUT.to_string();
-    for part in [
-        "3,592,860 bytes",
-        "8,192 = 2^13",
-        "8,191",
-        "7,821",
-        "sapling-output",
-        &digest,
-    ] {
+    for part in ["3,592,860 bytes", "8,192 = 2^13", "8,191", "7,821", "sapling-output", &digest] {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
 }
@@ -76,9 +69,7 @@ fn a_missing_file_and_a_directory_are_input_errors() {
 
 #[test]
 fn an_empty_file_is_an_input_error() {
-    inspect(&[], &[])
-        .exits(3)
-        .says(&["some.params", "byte 0", "empty", "try: "]);
+    inspect(&[], &[]).exits(3).says(&["some.params", "byte 0", "empty", "try: "]);
 }
 
 #[test]
@@ -98,9 +89,7 @@ fn a_truncated_file_is_an_input_error_with_the_offset() {
 #[test]
 fn what_is_no_parameter_file_is_an_input_error() {
     let bytes = [b'x'; 5000];
-    inspect(&bytes, &[])
-        .exits(3)
-        .says(&["byte 0", "alpha_g1", "try: "]);
+    inspect(&bytes, &[]).exits(3).says(&["byte 0", "alpha_g1", "try: "]);
 }
 
 /// A point that is on no curve, far behind the verifying key.

@@ -13,10 +13,7 @@ use std::process::{Command, Output};
 /// The program, with an environment in which only what a test sets has a meaning.
 fn bellwether(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bellwether"));
-    command
-        .args(args)
-        .env_remove("BELLWETHER_DEVICE")
-        .env_remove("RUST_LOG");
+    command.args(args).env_remove("BELLWETHER_DEVICE").env_remove("RUST_LOG");
     command
 }
 

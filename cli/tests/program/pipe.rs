@@ -18,11 +18,7 @@ fn a_closed_pipe_is_no_panic_and_no_success() {
     ] {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
-        let output = bellwether(args)
-            .stdout(writer)
-            .stderr(Stdio::piped())
-            .output()
-            .unwrap();
+        let output = bellwether(args).stdout(writer).stderr(Stdio::piped()).output().unwrap();
         assert_eq!(output.status.code(), Some(PIPE), "{args:?}");
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(stderr, "", "{args:?}");

@@ -49,16 +49,12 @@ fn an_unknown_device_is_refused_with_the_list() {
 fn an_unknown_device_in_the_environment_is_refused_with_the_list_and_the_variable() {
     let output = bellwether(&["devices"]).env("BELLWETHER_DEVICE", "gpu").output();
     let list = "auto, cpu, cuda, cuda:N, wgpu, wgpu:N, wgpu:NAME";
-    super::Run::from(output.unwrap())
-        .exits(2)
-        .says(&["BELLWETHER_DEVICE", "\"gpu\"", list, "try: "]);
+    super::Run::from(output.unwrap()).exits(2).says(&["BELLWETHER_DEVICE", "\"gpu\"", list, "try: "]);
 }
 
 #[test]
 fn a_variable_that_a_subcommand_does_not_use_does_not_disturb_it() {
-    let output = bellwether(&["completions", "bash"])
-        .env("BELLWETHER_DEVICE", "gpu")
-        .output();
+    let output = bellwether(&["completions", "bash"]).env("BELLWETHER_DEVICE", "gpu").output();
     super::Run::from(output.unwrap()).exits(0);
 }
 
@@ -66,18 +62,10 @@ fn a_variable_that_a_subcommand_does_not_use_does_not_disturb_it() {
 fn unknown_levels_formats_circuits_and_shells_are_refused_with_the_list() {
     let levels = "off, error, warn, info, debug, trace";
     run(&["devices", "--log", "inof"]).exits(2).says(&[levels]);
-    run(&["devices", "--log", "bellwether=loud"])
-        .exits(2)
-        .says(&[levels]);
-    run(&["devices", "--log-format", "xml"])
-        .exits(2)
-        .says(&["text, json"]);
-    run(&["bench", "--circuit", "sprout"])
-        .exits(2)
-        .says(&["sapling-output, sapling-spend, all"]);
-    run(&["completions", "korn"])
-        .exits(2)
-        .says(&["bash", "zsh", "fish"]);
+    run(&["devices", "--log", "bellwether=loud"]).exits(2).says(&[levels]);
+    run(&["devices", "--log-format", "xml"]).exits(2).says(&["text, json"]);
+    run(&["bench", "--circuit", "sprout"]).exits(2).says(&["sapling-output, sapling-spend, all"]);
+    run(&["completions", "korn"]).exits(2).says(&["bash", "zsh", "fish"]);
     run(&["bench", "--proofs", "0"]).exits(2).says(&["1.."]);
 }
 
@@ -85,9 +73,6 @@ fn unknown_levels_formats_circuits_and_shells_are_refused_with_the_list() {
 fn completions_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = run(&["completions", shell]).exits(0).stdout;
-        assert!(
-            script.contains("bellwether") && script.contains("inspect"),
-            "{shell}"
-        );
+        assert!(script.contains("bellwether") && script.contains("inspect"), "{shell}");
     }
 }

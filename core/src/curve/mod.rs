@@ -151,12 +151,7 @@ impl AffinePoint for G2Affine {
     #[inline]
     fn is_infinity(&self) -> bool {
         let point = self.as_ref();
-        point
-            .x
-            .fp
-            .iter()
-            .chain(&point.y.fp)
-            .all(|coordinate| coordinate.l == [0; 6])
+        point.x.fp.iter().chain(&point.y.fp).all(|coordinate| coordinate.l == [0; 6])
     }
 
     #[inline]

@@ -62,10 +62,7 @@ pub fn unpack_points<P: AffinePoint>(words: &[u32]) -> Result<Vec<P>, NotCanonic
 
     let b = curve_constant::<P>();
     match points.par_iter().position_first(|point| !is_on_curve(point, &b)) {
-        Some(index) => Err(NotCanonical::OffCurve {
-            index,
-            group: P::GROUP,
-        }),
+        Some(index) => Err(NotCanonical::OffCurve { index, group: P::GROUP }),
         None => Ok(points),
     }
 }
@@ -75,10 +72,7 @@ fn element_count(words: &[u32], stride: usize) -> Result<usize, NotCanonical> {
     if words.len().is_multiple_of(stride) {
         Ok(words.len() / stride)
     } else {
-        Err(NotCanonical::Length {
-            words: words.len(),
-            stride,
-        })
+        Err(NotCanonical::Length { words: words.len(), stride })
     }
 }
 
@@ -90,14 +84,8 @@ fn check_residues<const N: usize>(
     modulus: &Modulus,
 ) -> Result<(), NotCanonical> {
     let below = |residue: &[u32]| residue.iter().rev().lt(modulus_words.iter().rev());
-    match words
-        .par_chunks_exact(N)
-        .position_first(|residue| !below(residue))
-    {
-        Some(residue) => Err(NotCanonical::Residue {
-            index: residue / (stride / N),
-            field: modulus.name(),
-        }),
+    match words.par_chunks_exact(N).position_first(|residue| !below(residue)) {
+        Some(residue) => Err(NotCanonical::Residue { index: residue / (stride / N), field: modulus.name() }),
         None => Ok(()),
     }
 }
@@ -159,17 +147,12 @@ mod tests {
 
     fn random_points<P: AffinePoint>(count: usize) -> Vec<P> {
         let mut rng = StdRng::seed_from_u64(count as u64);
-        (0..count)
-            .map(|_| P::Projective::random(&mut rng).to_affine())
-            .collect()
+        (0..count).map(|_| P::Projective::random(&mut rng).to_affine()).collect()
     }
 
     #[test]
     fn word_counts_follow_from_the_moduli() {
-        assert_eq!(
-            (FR_WORDS, FP_WORDS),
-            (Modulus::FR.packed_words(), Modulus::FP.packed_words())
-        );
+        assert_eq!((FR_WORDS, FP_WORDS), (Modulus::FR.packed_words(), Modulus::FP.packed_words()));
     }
 
     #[test]
@@ -184,10 +167,7 @@ mod tests {
         let mut words = scalar_words(&[Scalar::ONE; 4]).to_vec();
         let modulus = modulus_words::<8>(&Modulus::FR);
         words[16..24].copy_from_slice(&modulus);
-        let refused = Err(NotCanonical::Residue {
-            index: 2,
-            field: "Fr",
-        });
+        let refused = Err(NotCanonical::Residue { index: 2, field: "Fr" });
         assert_eq!(unpack_scalars(&words), refused);
         // r − 1 is the largest residue there is.
         words[16] -= 1;
@@ -220,20 +200,12 @@ mod tests {
         for residue in (3 * stride..4 * stride).step_by(FP_WORDS) {
             let mut words = words.clone();
             words[residue..residue + FP_WORDS].copy_from_slice(&modulus_words::<12>(&Modulus::FP));
-            let refused = NotCanonical::Residue {
-                index: 3,
-                field: "Fp",
-            };
+            let refused = NotCanonical::Residue { index: 3, field: "Fp" };
             assert_eq!(unpack_points::<P>(&words), Err(refused));
         }
 
         // Half an infinity, and swapped coordinates.
-        let off_curve = |index| {
-            Err(NotCanonical::OffCurve {
-                index,
-                group: P::GROUP,
-            })
-        };
+        let off_curve = |index| Err(NotCanonical::OffCurve { index, group: P::GROUP });
         let mut half = words.clone();
         half[2 * stride..2 * stride + stride / 2].fill(0);
         assert_eq!(unpack_points::<P>(&half), off_curve(2));

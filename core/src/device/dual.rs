@@ -28,10 +28,7 @@ impl<A: Device, B: Device> Dual<A, B> {
     /// Both devices as one. It calls itself after both and otherwise presents the first one's information.
     pub fn new(first: A, second: B) -> Self {
         let name = format!("{} and {}", first.info(), second.info());
-        let info = DeviceInfo {
-            name,
-            ..first.info().clone()
-        };
+        let info = DeviceInfo { name, ..first.info().clone() };
         Dual { first, second, info }
     }
 
@@ -72,12 +69,9 @@ impl<A: Device, B: Device> Dual<A, B> {
             let (value, other) = (first.await?, second.await?);
             match difference(&value, &other) {
                 None => Ok(value),
-                Some(index) => Err(DeviceError::Mismatch {
-                    operation,
-                    index,
-                    first: names.0,
-                    second: names.1,
-                }),
+                Some(index) => {
+                    Err(DeviceError::Mismatch { operation, index, first: names.0, second: names.1 })
+                }
             }
         }
     }
@@ -105,6 +99,11 @@ impl<A: Device, B: Device> Device for Dual<A, B> {
         &self.info
     }
 
+    /// The smaller of both: each holds everything.
+    fn memory_free(&self) -> Option<u64> {
+        [self.first.memory_free(), self.second.memory_free()].into_iter().flatten().min()
+    }
+
     fn upload(&self, values: &[Scalar], len: usize) -> Result<Self::Scalars, DeviceError> {
         let vectors = (self.first.upload(values, len)?, self.second.upload(values, len)?);
         self.compare("upload", &vectors)?;
@@ -119,10 +118,7 @@ impl<A: Device, B: Device> Device for Dual<A, B> {
     }
 
     fn upload_witness(&self, witness: &CompactWitness) -> Result<Self::Witness, DeviceError> {
-        Ok((
-            self.first.upload_witness(witness)?,
-            self.second.upload_witness(witness)?,
-        ))
+        Ok((self.first.upload_witness(witness)?, self.second.upload_witness(witness)?))
     }
 
     fn matrix(&self, matrix: &SparseMatrix) -> Result<Self::Matrix, DeviceError> {
@@ -138,10 +134,7 @@ impl<A: Device, B: Device> Device for Dual<A, B> {
     }
 
     fn variables(&self, variables: &VariableSet) -> Result<Self::Variables, DeviceError> {
-        Ok((
-            self.first.variables(variables)?,
-            self.second.variables(variables)?,
-        ))
+        Ok((self.first.variables(variables)?, self.second.variables(variables)?))
     }
 
     fn spmv(
@@ -150,10 +143,8 @@ impl<A: Device, B: Device> Device for Dual<A, B> {
         witness: &Self::Witness,
         len: usize,
     ) -> Result<Self::Scalars, DeviceError> {
-        let products = (
-            self.first.spmv(&matrix.0, &witness.0, len)?,
-            self.second.spmv(&matrix.1, &witness.1, len)?,
-        );
+        let products =
+            (self.first.spmv(&matrix.0, &witness.0, len)?, self.second.spmv(&matrix.1, &witness.1, len)?);
         self.compare("spmv", &products)?;
         Ok(products)
     }
@@ -203,10 +194,7 @@ impl<A: Device, B: Device> Device for Dual<A, B> {
         variables: &Self::Variables,
         witness: &Self::Witness,
     ) -> Result<Self::Selection, DeviceError> {
-        Ok((
-            self.first.select(&variables.0, &witness.0)?,
-            self.second.select(&variables.1, &witness.1)?,
-        ))
+        Ok((self.first.select(&variables.0, &witness.0)?, self.second.select(&variables.1, &witness.1)?))
     }
 
     fn msm<P: AffinePoint>(
@@ -214,10 +202,7 @@ impl<A: Device, B: Device> Device for Dual<A, B> {
         bases: &Self::Bases<P>,
         scalars: &Self::Scalars,
     ) -> impl Future<Output = Result<P::Projective, DeviceError>> + Send + use<A, B, P> {
-        let (first, second) = (
-            self.first.msm(&bases.0, &scalars.0),
-            self.second.msm(&bases.1, &scalars.1),
-        );
+        let (first, second) = (self.first.msm(&bases.0, &scalars.0), self.second.msm(&bases.1, &scalars.1));
         self.agree("msm", first, second, point_difference::<P>)
     }
 

@@ -83,6 +83,8 @@ pub struct DeviceInfo {
     pub memory_total: Option<u64>,
     /// Memory in bytes that was free when the device was opened or probed.
     pub memory_free: Option<u64>,
+    /// Whether buffers of the host are the device's own, so that a key in the host's memory is resident already.
+    pub shares_host_memory: bool,
     /// Independent units of execution: threads, multiprocessors.
     pub units: usize,
 }
@@ -110,12 +112,8 @@ pub enum Transform {
 
 impl Transform {
     /// All four.
-    pub const ALL: [Transform; 4] = [
-        Transform::Forward,
-        Transform::Inverse,
-        Transform::CosetForward,
-        Transform::CosetInverse,
-    ];
+    pub const ALL: [Transform; 4] =
+        [Transform::Forward, Transform::Inverse, Transform::CosetForward, Transform::CosetInverse];
 }
 
 /// A device that computes over the scalar field and in both groups of BLS12-381. See the [module](self) for
@@ -140,6 +138,12 @@ pub trait Device: Send + Sync + 'static {
 
     /// What device this is.
     fn info(&self) -> &DeviceInfo;
+
+    /// Memory in bytes that is free now, if it can be told; without a better source, what was free when the
+    /// device was opened.
+    fn memory_free(&self) -> Option<u64> {
+        self.info().memory_free
+    }
 
     /// The vector of the first `values.len()` scalars given, followed by zeros up to length `len`, which is
     /// no less.
@@ -197,21 +201,16 @@ pub trait Device: Send + Sync + 'static {
     /// (inverse transform, then coset transform), then takes the pointwise [`quotient`](Device::quotient).
     ///
     /// Between the two transforms no order need be kept, and the product can ride on the last pass: backends
-    /// replace this composition by one of their own.
+    /// replace this composition, [`composed_coset_quotient`], by one of their own.
     fn coset_quotient(
         &self,
         domain: &Self::Domain,
-        mut a: Self::Scalars,
-        mut b: Self::Scalars,
-        mut c: Option<Self::Scalars>,
+        a: Self::Scalars,
+        b: Self::Scalars,
+        c: Option<Self::Scalars>,
         scale: &Scalar,
     ) -> Result<Self::Scalars, DeviceError> {
-        for values in [&mut a, &mut b].into_iter().chain(&mut c) {
-            self.ntt(domain, Transform::Inverse, values)?;
-            self.ntt(domain, Transform::CosetForward, values)?;
-        }
-        self.quotient(&mut a, &b, c.as_ref(), scale)?;
-        Ok(a)
+        composed_coset_quotient(self, domain, a, b, c, scale)
     }
 
     /// The values that a witness gives to the members of a set, sorted into zeros, ones and the rest. The set
@@ -260,4 +259,25 @@ pub trait Device: Send + Sync + 'static {
         from: &Self::Mark,
         to: &Self::Mark,
     ) -> impl Future<Output = Result<Duration, DeviceError>> + Send + use<Self>;
+}
+
+/// [`Device::coset_quotient`] by its definition: two transforms a vector, then the pointwise quotient. What a
+/// device's own version is held against.
+///
+/// # Errors
+/// The device's.
+pub fn composed_coset_quotient<D: Device + ?Sized>(
+    device: &D,
+    domain: &D::Domain,
+    mut a: D::Scalars,
+    mut b: D::Scalars,
+    mut c: Option<D::Scalars>,
+    scale: &Scalar,
+) -> Result<D::Scalars, DeviceError> {
+    for values in [&mut a, &mut b].into_iter().chain(&mut c) {
+        device.ntt(domain, Transform::Inverse, values)?;
+        device.ntt(domain, Transform::CosetForward, values)?;
+    }
+    device.quotient(&mut a, &b, c.as_ref(), scale)?;
+    Ok(a)
 }

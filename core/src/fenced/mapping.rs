@@ -31,11 +31,7 @@ impl MappedFile {
     pub(crate) fn open(path: &Path) -> Result<Self, KeyError> {
         let (file, len) = open_file(path)?;
         let origin = KeyOrigin::from(path);
-        let io = |source| KeyError::Io {
-            file: KeyOrigin::from(path),
-            offset: 0,
-            source,
-        };
+        let io = |source| KeyError::Io { file: KeyOrigin::from(path), offset: 0, source };
         let len = usize::try_from(len).map_err(|_| io(io::ErrorKind::FileTooLarge.into()))?;
         // SAFETY: the mapping is private to this type, read-only, and lives as long as `self`. Its bytes leave
         // only through `bytes`, bounded by the length mapped here and after checking that the file still has
@@ -66,28 +62,19 @@ impl MappedFile {
         let found = self
             .file
             .metadata()
-            .map_err(|source| KeyError::Io {
-                file: file(),
-                offset: start,
-                source,
-            })?
+            .map_err(|source| KeyError::Io { file: file(), offset: start, source })?
             .len();
         if found != self.len() {
-            return Err(KeyError::Changed {
-                file: file(),
-                expected: self.len(),
-                found,
-            });
+            return Err(KeyError::Changed { file: file(), expected: self.len(), found });
         }
         let end = start.checked_add(len).filter(|&end| end <= self.len());
         // Both fit: they are at most the length of a slice.
-        end.and_then(|end| self.map.get(start as usize..end as usize))
-            .ok_or_else(|| KeyError::Truncated {
-                file: file(),
-                offset: start,
-                needed: len,
-                found: self.len().saturating_sub(start),
-            })
+        end.and_then(|end| self.map.get(start as usize..end as usize)).ok_or_else(|| KeyError::Truncated {
+            file: file(),
+            offset: start,
+            needed: len,
+            found: self.len().saturating_sub(start),
+        })
     }
 }
 
@@ -134,18 +121,9 @@ mod tests {
     #[test]
     fn refuses_what_cannot_be_mapped() {
         let empty = tempfile::NamedTempFile::new().expect("a temporary file");
-        assert!(matches!(
-            MappedFile::open(empty.path()),
-            Err(KeyError::Empty { .. })
-        ));
+        assert!(matches!(MappedFile::open(empty.path()), Err(KeyError::Empty { .. })));
         let folder = tempfile::tempdir().expect("a temporary folder");
-        assert!(matches!(
-            MappedFile::open(folder.path()),
-            Err(KeyError::Io { .. })
-        ));
-        assert!(matches!(
-            MappedFile::open(&folder.path().join("none")),
-            Err(KeyError::Io { .. })
-        ));
+        assert!(matches!(MappedFile::open(folder.path()), Err(KeyError::Io { .. })));
+        assert!(matches!(MappedFile::open(&folder.path().join("none")), Err(KeyError::Io { .. })));
     }
 }

@@ -86,9 +86,8 @@ mod tests {
     fn points_round_trip<P: AffinePoint>() {
         let mut rng = StdRng::seed_from_u64(3);
         for length in [0, 1, 2, 7] {
-            let mut points: Vec<P> = (0..length)
-                .map(|_| P::Projective::random(&mut rng).to_affine())
-                .collect();
+            let mut points: Vec<P> =
+                (0..length).map(|_| P::Projective::random(&mut rng).to_affine()).collect();
             if let Some(first) = points.first_mut() {
                 *first = P::identity();
             }

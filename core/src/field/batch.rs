@@ -52,13 +52,7 @@ mod tests {
         for length in [0, 1, 2, 3, 17, 100] {
             for zeros in [0.0, 0.5, 1.0] {
                 let values: Vec<F> = (0..length)
-                    .map(|_| {
-                        if rng.gen_bool(zeros) {
-                            F::ZERO
-                        } else {
-                            F::random(&mut rng)
-                        }
-                    })
+                    .map(|_| if rng.gen_bool(zeros) { F::ZERO } else { F::random(&mut rng) })
                     .collect();
                 check(&values, &mut scratch);
             }

@@ -130,9 +130,7 @@ impl Modulus {
     /// 2·`residue` mod m, for a residue below m.
     pub(super) fn double(&self, residue: &Natural) -> Natural {
         // m has at most 383 bits: twice a residue is a Natural.
-        residue
-            .checked_add(residue)
-            .map_or(*residue, |doubled| self.subtract_once(doubled))
+        residue.checked_add(residue).map_or(*residue, |doubled| self.subtract_once(doubled))
     }
 
     /// `value` mod m, for a value below 2m.
@@ -215,10 +213,7 @@ mod tests {
         let fp = Modulus::FP.montgomery(32).unwrap();
         assert_eq!(fr.negative_inverse, 0xffff_ffff);
         assert_eq!(fp.negative_inverse, 0xfffc_fffd);
-        assert_eq!(
-            (fr.one.as_slice(), fr.limbs),
-            (crate::fenced::slices::scalar_words(&[Scalar::ONE]), 8)
-        );
+        assert_eq!((fr.one.as_slice(), fr.limbs), (crate::fenced::slices::scalar_words(&[Scalar::ONE]), 8));
         assert_eq!(
             (fr.one, fr.r_squared),
             (fr.to_packed, {
@@ -274,10 +269,7 @@ mod tests {
     #[test]
     fn other_widths_are_refused() {
         for limb_bits in [0, 1, 12, 33, 64, u32::MAX] {
-            assert_eq!(
-                Modulus::FR.montgomery(limb_bits),
-                Err(LimbWidthError { limb_bits })
-            );
+            assert_eq!(Modulus::FR.montgomery(limb_bits), Err(LimbWidthError { limb_bits }));
         }
     }
 }

@@ -114,9 +114,7 @@ impl Natural {
 
     /// Number of zeros below the lowest one; 384 for zero.
     pub fn trailing_zeros(&self) -> u32 {
-        (0..Natural::BITS)
-            .find(|&position| self.bit(position))
-            .unwrap_or(Natural::BITS)
+        (0..Natural::BITS).find(|&position| self.bit(position)).unwrap_or(Natural::BITS)
     }
 
     /// The coefficient of 2^`position`.
@@ -129,9 +127,7 @@ impl Natural {
         let word = |i: usize| u128::from(self.words.get(i).copied().unwrap_or(0));
         let (skip, offset) = ((bits / 64) as usize, bits % 64);
         let shifted = |i: usize| ((word(i + skip) | (word(i + skip + 1) << 64)) >> offset) as u64;
-        Natural {
-            words: std::array::from_fn(shifted),
-        }
+        Natural { words: std::array::from_fn(shifted) }
     }
 
     /// self + other; `None` from 2^384 on.
@@ -176,15 +172,11 @@ impl Natural {
     /// self mod m.
     pub fn reduce(&self, modulus: &Modulus) -> Natural {
         // Horner's rule on the bits: doubling and adding keep the value below 2m + 1 < 2^384.
-        (0..self.bit_length())
-            .rev()
-            .fold(Natural::ZERO, |value, position| {
-                let doubled = modulus.double(&value);
-                let bit = Natural::from(u64::from(self.bit(position)));
-                doubled
-                    .checked_add(&bit)
-                    .map_or(doubled, |sum| modulus.subtract_once(sum))
-            })
+        (0..self.bit_length()).rev().fold(Natural::ZERO, |value, position| {
+            let doubled = modulus.double(&value);
+            let bit = Natural::from(u64::from(self.bit(position)));
+            doubled.checked_add(&bit).map_or(doubled, |sum| modulus.subtract_once(sum))
+        })
     }
 }
 
@@ -233,12 +225,7 @@ impl Natural {
 
 impl std::fmt::LowerHex for Natural {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let digits: String = self
-            .words
-            .iter()
-            .rev()
-            .map(|word| format!("{word:016x}"))
-            .collect();
+        let digits: String = self.words.iter().rev().map(|word| format!("{word:016x}")).collect();
         let significant = digits.trim_start_matches('0');
         f.pad_integral(true, "0x", if significant.is_empty() { "0" } else { significant })
     }
@@ -271,10 +258,7 @@ mod tests {
         assert_eq!(Natural::ONE.checked_div_rem(0), None);
         assert_eq!(Natural::power_of_two(384), None);
         assert_eq!(largest.shift_right(384), Natural::ZERO);
-        assert_eq!(
-            format!("{:?} {:?}", Natural::ZERO, Natural::from(0xab)),
-            "0x0 0xab"
-        );
+        assert_eq!(format!("{:?} {:?}", Natural::ZERO, Natural::from(0xab)), "0x0 0xab");
         // Limbs beyond 2^384 may be there as long as they are zero.
         assert_eq!(
             Natural::from_limbs([7u32; 12].into_iter().chain([0; 9]), 32).map(|n| n.limb(11, 32)),
@@ -289,10 +273,7 @@ mod tests {
     fn powers_of_two() {
         for exponent in 0..384 {
             let power = Natural::power_of_two(exponent).unwrap();
-            assert_eq!(
-                (power.bit_length(), power.trailing_zeros()),
-                (exponent + 1, exponent)
-            );
+            assert_eq!((power.bit_length(), power.trailing_zeros()), (exponent + 1, exponent));
             assert_eq!(power.shift_right(exponent), Natural::ONE);
         }
     }

@@ -22,10 +22,7 @@ pub fn fr_smallest_non_residue() -> Scalar {
 pub fn fr_generator() -> Scalar {
     let order = Modulus::FR.minus_one();
     let divides = |prime: &u32| matches!(order.checked_div_rem(*prime), Some((_, 0)));
-    let primes: Vec<u32> = (2..PRIME_BOUND)
-        .filter(|&n| is_prime(n))
-        .filter(divides)
-        .collect();
+    let primes: Vec<u32> = (2..PRIME_BOUND).filter(|&n| is_prime(n)).filter(divides).collect();
     smallest(|candidate| !primes.iter().any(|&prime| is_power(candidate, prime)))
 }
 
@@ -41,10 +38,7 @@ pub fn snarkjs_root_of_unity() -> Scalar {
 
 /// Whether `x` ≠ 0 is a q-th power, for a prime q | r − 1: by Euler's criterion, whether x^((r−1)/q) = 1.
 fn is_power(x: Scalar, q: u32) -> bool {
-    let exponent = Modulus::FR
-        .minus_one()
-        .checked_div_rem(q)
-        .map(|(quotient, _)| quotient);
+    let exponent = Modulus::FR.minus_one().checked_div_rem(q).map(|(quotient, _)| quotient);
     exponent.is_some_and(|exponent| power(x, &exponent) == Scalar::ONE)
 }
 

@@ -20,11 +20,8 @@ pub fn scalar_limbs(scalar: &Scalar) -> [u64; 4] {
 pub fn scalar_window(limbs: &[u64; 4], start: usize, count: usize) -> usize {
     let (limb, shift) = (start / 64, start % 64);
     let low = limbs.get(limb).map_or(0, |&value| value >> shift);
-    let high = if shift + count > 64 {
-        limbs.get(limb + 1).map_or(0, |&value| value << (64 - shift))
-    } else {
-        0
-    };
+    let high =
+        if shift + count > 64 { limbs.get(limb + 1).map_or(0, |&value| value << (64 - shift)) } else { 0 };
     ((low | high) & ((1 << count) - 1)) as usize
 }
 

@@ -22,12 +22,7 @@ impl Assignment {
     pub fn collect<C: Circuit<Scalar>>(circuit: C) -> Result<Self, ProveError> {
         let start = Instant::now();
         let (witness, num_inputs) = Collector::collect(circuit)?;
-        Ok(Assignment {
-            witness,
-            num_inputs,
-            evaluations: None,
-            synthesis: start.elapsed(),
-        })
+        Ok(Assignment { witness, num_inputs, evaluations: None, synthesis: start.elapsed() })
     }
 
     /// Evaluates a circuit in one pass, for a circuit that is proved once. The shape is what the session is
@@ -53,12 +48,7 @@ impl Assignment {
     /// An assignment from values made elsewhere: the constant one, the other inputs, the auxiliary variables.
     /// `num_inputs` counts the inputs with the constant one.
     pub fn from_witness(witness: CompactWitness, num_inputs: usize) -> Self {
-        Assignment {
-            witness,
-            num_inputs,
-            evaluations: None,
-            synthesis: Duration::ZERO,
-        }
+        Assignment { witness, num_inputs, evaluations: None, synthesis: Duration::ZERO }
     }
 
     /// The values of all variables.
@@ -68,8 +58,6 @@ impl Assignment {
 
     /// The public inputs as a verifier takes them, without the constant one.
     pub fn public_inputs(&self) -> Vec<Scalar> {
-        (1..self.num_inputs)
-            .map(|input| self.witness.get(input))
-            .collect()
+        (1..self.num_inputs).map(|input| self.witness.get(input)).collect()
     }
 }

@@ -57,9 +57,7 @@ impl std::fmt::Debug for Blinding {
 pub(super) fn random_scalar() -> Result<Scalar, ProveError> {
     let mut bytes = [0u8; 32];
     loop {
-        OsRng
-            .try_fill_bytes(&mut bytes)
-            .map_err(|error| ProveError::Randomness(error.to_string()))?;
+        OsRng.try_fill_bytes(&mut bytes).map_err(|error| ProveError::Randomness(error.to_string()))?;
         bytes[31] &= 0x7f;
         let scalar: Option<Scalar> = Scalar::from_bytes_le(&bytes).into();
         bytes.zeroize();

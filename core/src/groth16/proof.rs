@@ -57,11 +57,7 @@ impl Proof {
         let mut encoded = [0; 96];
         encoded.copy_from_slice(&bytes[48..144]);
         let b = not_infinity(G2Affine::from_compressed(&encoded).into(), "b", 48)?;
-        Ok(Proof {
-            a: g1("a", 0)?,
-            b,
-            c: g1("c", 144)?,
-        })
+        Ok(Proof { a: g1("a", 0)?, b, c: g1("c", 144)? })
     }
 }
 
@@ -70,9 +66,7 @@ fn not_infinity<P: PrimeCurveAffine>(
     point: &'static str,
     offset: usize,
 ) -> Result<P, ProofError> {
-    decoded
-        .filter(|decoded| !bool::from(decoded.is_identity()))
-        .ok_or(ProofError::Point { point, offset })
+    decoded.filter(|decoded| !bool::from(decoded.is_identity())).ok_or(ProofError::Point { point, offset })
 }
 
 #[cfg(test)]
@@ -124,16 +118,7 @@ mod tests {
 
     #[test]
     fn infinity_is_refused() {
-        let proof = Proof {
-            c: G1Affine::identity(),
-            ..random()
-        };
-        assert_eq!(
-            Proof::from_bytes(&proof.to_bytes()),
-            Err(ProofError::Point {
-                point: "c",
-                offset: 144
-            })
-        );
+        let proof = Proof { c: G1Affine::identity(), ..random() };
+        assert_eq!(Proof::from_bytes(&proof.to_bytes()), Err(ProofError::Point { point: "c", offset: 144 }));
     }
 }

@@ -10,7 +10,7 @@ use super::ProveError;
 use crate::curve::{AffinePoint, G1Affine, G2Affine};
 use crate::device::{Device, DeviceError};
 use crate::domain::{Domain, RootConvention};
-use crate::key::{ProvingKey, VerifyingKey};
+use crate::key::{Points, ProvingKey, VerifyingKey};
 use crate::plan;
 use crate::r1cs::{R1cs, Shape};
 
@@ -58,10 +58,8 @@ impl<D: Device> ResidentKey<D> {
         let domain = Domain::for_rows(shape.num_rows(), RootConvention::Bellman)?;
         check_lengths(key, shape, &domain)?;
         check_memory(device, key, shape, &domain)?;
-        Self::upload(device, key, shape, r1cs, &domain).map_err(|error| ProveError::Device {
-            device: device.info().to_string(),
-            error,
-        })
+        Self::upload(device, key, shape, r1cs, &domain)
+            .map_err(|error| ProveError::Device { device: device.info().to_string(), error })
     }
 
     fn upload(
@@ -86,14 +84,8 @@ impl<D: Device> ResidentKey<D> {
             quotient_scale: domain.vanishing_on_coset().invert().unwrap_or(Scalar::ZERO),
             matrices,
             h: device.bases(&key.h)?,
-            l: Query {
-                bases: device.bases(&key.l)?,
-                variables: device.variables(&shape.l())?,
-            },
-            a: Query {
-                bases: device.bases(&key.a)?,
-                variables: device.variables(&shape.a)?,
-            },
+            l: Query { bases: device.bases(&key.l)?, variables: device.variables(&shape.l())? },
+            a: Query { bases: device.bases(&key.a)?, variables: device.variables(&shape.a)? },
             b_g1: device.bases(&key.b_g1)?,
             b_g2: device.bases(&key.b_g2)?,
             b_variables: device.variables(&shape.b)?,
@@ -118,25 +110,29 @@ fn check_lengths(key: &ProvingKey, shape: &Shape, domain: &Domain) -> Result<(),
     }
 }
 
-/// The plan's need is within what the device says is free.
+/// The plan's need is within what the device says is free. Points that stand in memory which the device shares
+/// need no more of it.
 fn check_memory<D: Device>(
     device: &D,
     key: &ProvingKey,
     shape: &Shape,
     domain: &Domain,
 ) -> Result<(), ProveError> {
+    fn to_upload<P: AffinePoint>(points: &Points<P>, shared: bool) -> usize {
+        if shared && points.as_slice().is_some() { 0 } else { points.len() }
+    }
+    let shared = device.info().shares_host_memory;
+    let g1_queries = [&key.h, &key.l, &key.a, &key.b_g1];
     let needed = plan::proof_memory(&plan::ProofSizes {
         domain: domain.size(),
         variables: shape.num_variables(),
-        g1_points: key.h.len() + key.l.len() + key.a.len() + key.b_g1.len(),
-        g2_points: key.b_g2.len(),
+        g1_points: g1_queries.into_iter().map(|points| to_upload(points, shared)).sum(),
+        g2_points: to_upload(&key.b_g2, shared),
     });
-    match device.info().memory_free {
-        Some(free) if needed > free => Err(ProveError::Memory {
-            device: device.info().to_string(),
-            needed,
-            free,
-        }),
+    match device.memory_free() {
+        Some(free) if needed > free => {
+            Err(ProveError::Memory { device: device.info().to_string(), needed, free })
+        }
         _ => Ok(()),
     }
 }

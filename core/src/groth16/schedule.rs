@@ -37,11 +37,7 @@ pub(super) async fn prove<D: Device>(
     times: &mut PhaseTimes,
 ) -> Result<Proof, ProveError> {
     let start = Instant::now();
-    let run = Run {
-        device,
-        key,
-        cancellation,
-    };
+    let run = Run { device, key, cancellation };
     let mut marks = vec![run.mark()?];
 
     let (witness, rows) = run.phase(Step::Spmv, &mut marks, || run.spmv(assignment))?;
@@ -52,9 +48,7 @@ pub(super) async fn prove<D: Device>(
 
     let sums = async { Ok(Sums::new(h.await?, ones.await?, tails.await?, b_g2_tail.await?)) };
     let sums = sums.await.map_err(|error| run.fault(error))?;
-    run.read_times(&marks, times)
-        .await
-        .map_err(|error| run.fault(error))?;
+    run.read_times(&marks, times).await.map_err(|error| run.fault(error))?;
     times.gpu = start.elapsed();
     Ok(assemble(&key.vk, &sums, blinding))
 }
@@ -164,16 +158,7 @@ impl<D: Device> Run<'_, D> {
         let a = device.batch_add::<G1Affine>(&key.a.bases, &selected.a);
         let b = device.batch_add::<G1Affine>(&key.b_g1, &selected.b);
         let b_g2 = device.batch_add::<G2Affine>(&key.b_g2, &selected.b);
-        Ok((selected, async {
-            Ok((
-                G1Parts {
-                    l: l.await?,
-                    a: a.await?,
-                    b: b.await?,
-                },
-                b_g2.await?,
-            ))
-        }))
+        Ok((selected, async { Ok((G1Parts { l: l.await?, a: a.await?, b: b.await? }, b_g2.await?)) }))
     }
 
     /// The MSM over the rest of the witness, for the queries in G1.
@@ -185,13 +170,7 @@ impl<D: Device> Run<'_, D> {
         let l = device.tail_msm::<G1Affine>(&key.l.bases, &selected.l);
         let a = device.tail_msm::<G1Affine>(&key.a.bases, &selected.a);
         let b = device.tail_msm::<G1Affine>(&key.b_g1, &selected.b);
-        async {
-            Ok(G1Parts {
-                l: l.await?,
-                a: a.await?,
-                b: b.await?,
-            })
-        }
+        async { Ok(G1Parts { l: l.await?, a: a.await?, b: b.await? }) }
     }
 
     /// The MSM over the rest of the witness, for b in G2.
@@ -212,22 +191,13 @@ impl<D: Device> Run<'_, D> {
         for (phase, ends) in phases.iter_mut().zip(marks.windows(2)) {
             *phase = self.device.elapsed(&ends[0], &ends[1]).await?;
         }
-        [
-            times.spmv,
-            times.ntt_msm_h,
-            times.batch_add,
-            times.tail_msm,
-            times.b_g2_msm,
-        ] = phases;
+        [times.spmv, times.ntt_msm_h, times.batch_add, times.tail_msm, times.b_g2_msm] = phases;
         times.gpu_total = phases.iter().sum();
         Ok(())
     }
 
     fn fault(&self, error: DeviceError) -> ProveError {
-        ProveError::Device {
-            device: self.device.info().to_string(),
-            error,
-        }
+        ProveError::Device { device: self.device.info().to_string(), error }
     }
 }
 
@@ -276,9 +246,5 @@ fn assemble(vk: &VerifyingKey, sums: &Sums, blinding: &Blinding) -> Proof {
     let b = sums.b_g2 + vk.beta_g2 + vk.delta_g2 * s;
     let rs: Scalar = r * s;
     let c = sums.l + sums.h + a * s + b_g1 * r - vk.delta_g1 * rs;
-    Proof {
-        a: a.to_affine(),
-        b: b.to_affine(),
-        c: c.to_affine(),
-    }
+    Proof { a: a.to_affine(), b: b.to_affine(), c: c.to_affine() }
 }

@@ -69,13 +69,7 @@ impl<D: Device> Session<D> {
     ) -> Result<Self, ProveError> {
         let verifier = PreparedVerifyingKey::new(&key.vk);
         let key = ResidentKey::new(&*device, key, &shape, r1cs.as_ref())?;
-        Ok(Session {
-            device,
-            key,
-            verifier,
-            shape,
-            r1cs,
-        })
+        Ok(Session { device, key, verifier, shape, r1cs })
     }
 
     /// The device.
@@ -108,19 +102,10 @@ impl<D: Device> Session<D> {
         let start = Instant::now();
         let public_inputs = assignment.public_inputs();
         for attempt in 1..=ATTEMPTS {
-            let mut times = PhaseTimes {
-                synth: assignment.synthesis,
-                ..PhaseTimes::default()
-            };
-            let proof = schedule::prove(
-                &*self.device,
-                &self.key,
-                assignment,
-                blinding,
-                cancellation,
-                &mut times,
-            )
-            .await?;
+            let mut times = PhaseTimes { synth: assignment.synthesis, ..PhaseTimes::default() };
+            let proof =
+                schedule::prove(&*self.device, &self.key, assignment, blinding, cancellation, &mut times)
+                    .await?;
             let verification = Instant::now();
             if self.verifier.verify(&proof, &public_inputs) == Ok(true) {
                 times.verify = verification.elapsed();
@@ -135,19 +120,14 @@ impl<D: Device> Session<D> {
                 self.report(&proven);
                 return Ok(proven);
             }
-            if let Some(unsatisfied) = self
-                .r1cs
-                .as_ref()
-                .and_then(|r1cs| r1cs.first_unsatisfied(&assignment.witness))
+            if let Some(unsatisfied) =
+                self.r1cs.as_ref().and_then(|r1cs| r1cs.first_unsatisfied(&assignment.witness))
             {
                 return Err(ProveError::Unsatisfied(unsatisfied));
             }
             warn!(device = %self.info(), attempt, "a proof does not verify though its witness is satisfied");
         }
-        Err(ProveError::InvalidProof {
-            device: self.info().to_string(),
-            attempts: ATTEMPTS,
-        })
+        Err(ProveError::InvalidProof { device: self.info().to_string(), attempts: ATTEMPTS })
     }
 
     /// The assignment belongs to the circuit and says all that is needed.
@@ -156,11 +136,7 @@ impl<D: Device> Session<D> {
         let inputs = ("inputs", assignment.num_inputs, self.shape.num_inputs);
         for (kind, found, expected) in [inputs, variables] {
             if found != expected {
-                return Err(ProveError::WitnessLength {
-                    kind,
-                    found,
-                    expected,
-                });
+                return Err(ProveError::WitnessLength { kind, found, expected });
             }
         }
         match &assignment.evaluations {
@@ -176,18 +152,8 @@ impl<D: Device> Session<D> {
 
     /// The one structured event of a proof.
     fn report(&self, proven: &Proven) {
-        let [
-            synth,
-            spmv,
-            ntt_msm_h,
-            batch_add,
-            tail_msm,
-            b_g2_msm,
-            gpu_total,
-            gpu,
-            verify,
-            total,
-        ] = proven.times.milliseconds().map(|(_, time)| time);
+        let [synth, spmv, ntt_msm_h, batch_add, tail_msm, b_g2_msm, gpu_total, gpu, verify, total] =
+            proven.times.milliseconds().map(|(_, time)| time);
         info!(
             device = %proven.device,
             constraints = self.shape.num_constraints,

@@ -33,9 +33,7 @@ impl Trapdoor {
 
     /// A trapdoor from a generator of the caller's, drawn in the order α, β, γ, δ, τ, which is bellperson's.
     pub fn from_rng(mut rng: impl RngCore) -> Self {
-        Trapdoor(SecretVec::from(
-            (0..5).map(|_| Scalar::random(&mut rng)).collect::<Vec<_>>(),
-        ))
+        Trapdoor(SecretVec::from((0..5).map(|_| Scalar::random(&mut rng)).collect::<Vec<_>>()))
     }
 
     /// This trapdoor. A key made from values that anybody knows is for tests only.
@@ -62,10 +60,7 @@ pub struct Generators {
 impl Default for Generators {
     /// The standard generators.
     fn default() -> Self {
-        Generators {
-            g1: G1Affine::generator(),
-            g2: G2Affine::generator(),
-        }
+        Generators { g1: G1Affine::generator(), g2: G2Affine::generator() }
     }
 }
 
@@ -123,10 +118,7 @@ pub async fn generate_key<D: Device>(
         return Err(SetupError::UnconstrainedVariable(variable));
     }
     let nonzero = |values: Vec<Scalar>| -> Vec<Scalar> {
-        values
-            .into_iter()
-            .filter(|value| !value.is_zero_vartime())
-            .collect()
+        values.into_iter().filter(|value| !value.is_zero_vartime()).collect()
     };
     let (a, b) = (nonzero(exponents.a), nonzero(exponents.b));
     let vk = verifying_key(generators, trapdoor, multiply(device, g1, &exponents.ic).await?);
@@ -166,22 +158,11 @@ async fn exponents<D: Device>(device: &D, r1cs: &R1cs, trapdoor: &Trapdoor) -> R
     powers.iter_mut().for_each(|power| *power *= scale);
 
     let [a, b, c] = [&r1cs.a, &r1cs.b, &r1cs.c].map(|matrix| matrix.transpose_product(&lagrange));
-    let mixed: Vec<Scalar> = a
-        .iter()
-        .zip(&b)
-        .zip(&c)
-        .map(|((a, b), c)| beta * a + alpha * b + c)
-        .collect();
+    let mixed: Vec<Scalar> = a.iter().zip(&b).zip(&c).map(|((a, b), c)| beta * a + alpha * b + c).collect();
     let (inputs, aux) = mixed.split_at(r1cs.shape().num_inputs);
     let ic = inputs.iter().map(|value| value * over_gamma).collect();
     let l = aux.iter().map(|value| value * over_delta).collect();
-    Ok(Exponents {
-        h: powers,
-        a,
-        b,
-        ic,
-        l,
-    })
+    Ok(Exponents { h: powers, a, b, ic, l })
 }
 
 /// The Lagrange polynomials of the domain at τ: the inverse transform of the powers of τ.

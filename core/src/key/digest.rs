@@ -132,14 +132,8 @@ mod tests {
     fn refuses_other_texts() {
         let parse = |text: &str| text.parse::<ParameterDigest>();
         assert_eq!(parse(""), Err(ParseDigestError::Length { found: 0 }));
-        assert_eq!(
-            parse(&"0".repeat(127)),
-            Err(ParseDigestError::Length { found: 127 })
-        );
+        assert_eq!(parse(&"0".repeat(127)), Err(ParseDigestError::Length { found: 127 }));
         assert_eq!(parse(&"é".repeat(64)), Err(ParseDigestError::Digit { at: 0 }));
-        assert_eq!(
-            parse(&("0".repeat(127) + "g")),
-            Err(ParseDigestError::Digit { at: 127 })
-        );
+        assert_eq!(parse(&("0".repeat(127) + "g")), Err(ParseDigestError::Digit { at: 127 }));
     }
 }

@@ -40,12 +40,8 @@ pub(super) fn decode<P: AffinePoint>(bytes: &[u8]) -> Result<P, PointFault> {
 
 /// Why blst refused an encoding without flags.
 fn fault_of(group: Group, bytes: &[u8]) -> PointFault {
-    let coordinates: Option<Vec<Fp>> = bytes
-        .as_chunks::<48>()
-        .0
-        .iter()
-        .map(|bytes| Fp::from_bytes_be(bytes).into())
-        .collect();
+    let coordinates: Option<Vec<Fp>> =
+        bytes.as_chunks::<48>().0.iter().map(|bytes| Fp::from_bytes_be(bytes).into()).collect();
     match (group, coordinates.as_deref()) {
         (_, None) => PointFault::NotCanonical,
         (Group::G1, Some([x, y])) if bool::from(x.is_zero()) && y.square() == Fp::from(4) => {
@@ -66,16 +62,15 @@ pub(super) fn decode_all<P: AffinePoint>(bytes: &[u8], out: &mut [P]) -> Result<
         .enumerate()
         .find_map_first(|(task, (out, bytes))| {
             let encodings = bytes.chunks_exact(P::ENCODED_BYTES);
-            out.iter_mut()
-                .zip(encodings)
-                .enumerate()
-                .find_map(|(index, (point, encoding))| match decode(encoding) {
+            out.iter_mut().zip(encodings).enumerate().find_map(|(index, (point, encoding))| {
+                match decode(encoding) {
                     Ok(decoded) => {
                         *point = decoded;
                         None
                     }
                     Err(fault) => Some((task * TASK_POINTS + index, fault)),
-                })
+                }
+            })
         });
     refused.map_or(Ok(()), Err)
 }
@@ -91,15 +86,11 @@ pub(super) fn encode_all<P: AffinePoint>(points: &[P], out: &mut [u8]) -> Result
         .enumerate()
         .find_map_first(|(task, (points, out))| {
             let slots = out.chunks_exact_mut(P::ENCODED_BYTES);
-            points
-                .iter()
-                .zip(slots)
-                .enumerate()
-                .find_map(|(index, (point, slot))| {
-                    slot.copy_from_slice(point.to_uncompressed().as_ref());
-                    let infinity = bool::from(point.is_identity());
-                    infinity.then_some((task * TASK_POINTS + index, PointFault::Infinity))
-                })
+            points.iter().zip(slots).enumerate().find_map(|(index, (point, slot))| {
+                slot.copy_from_slice(point.to_uncompressed().as_ref());
+                let infinity = bool::from(point.is_identity());
+                infinity.then_some((task * TASK_POINTS + index, PointFault::Infinity))
+            })
         });
     refused.map_or(Ok(()), Err)
 }
@@ -122,19 +113,11 @@ mod tests {
 
         let infinity = P::identity().to_uncompressed().as_ref().to_vec();
         assert_eq!(decode(&infinity), Err(PointFault::Infinity));
-        assert_eq!(
-            decode(&vec![0; good.len()]),
-            Err(PointFault::NotOnCurve),
-            "(0, 0) without the flag"
-        );
+        assert_eq!(decode(&vec![0; good.len()]), Err(PointFault::NotOnCurve), "(0, 0) without the flag");
         for at in 1..infinity.len() {
             let mut bytes = infinity.clone();
             bytes[at] = 1;
-            assert_eq!(
-                decode(&bytes),
-                Err(PointFault::NotCanonical),
-                "infinity with byte {at} set"
-            );
+            assert_eq!(decode(&bytes), Err(PointFault::NotCanonical), "infinity with byte {at} set");
         }
         for flags in [0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0] {
             let mut bytes = good.clone();
@@ -161,19 +144,11 @@ mod tests {
         for coordinate in 0..good.len() / 48 {
             let mut bytes = good.clone();
             bytes[coordinate * 48..][..48].copy_from_slice(&modulus);
-            assert_eq!(
-                decode(&bytes),
-                Err(PointFault::NotCanonical),
-                "coordinate {coordinate} = p"
-            );
+            assert_eq!(decode(&bytes), Err(PointFault::NotCanonical), "coordinate {coordinate} = p");
             let mut bytes = good.clone();
             bytes[coordinate * 48..][..48].fill(0xff);
             bytes[coordinate * 48] = 0x1f;
-            assert_eq!(
-                decode(&bytes),
-                Err(PointFault::NotCanonical),
-                "coordinate {coordinate} > p"
-            );
+            assert_eq!(decode(&bytes), Err(PointFault::NotCanonical), "coordinate {coordinate} > p");
         }
         assert_eq!(decode(&good[1..]), Err(PointFault::NotCanonical));
         assert_eq!(decode(&[]), Err(PointFault::NotCanonical));

@@ -81,16 +81,7 @@ impl ProvingKey {
         b_g2: impl Into<Points<G2Affine>>,
     ) -> Self {
         let (h, l, a, b_g1, b_g2) = (h.into(), l.into(), a.into(), b_g1.into(), b_g2.into());
-        Self {
-            vk,
-            h,
-            l,
-            a,
-            b_g1,
-            b_g2,
-            trailing_bytes: 0,
-            digest: None,
-        }
+        Self { vk, h, l, a, b_g1, b_g2, trailing_bytes: 0, digest: None }
     }
 
     /// Reads the bytes of a parameter file into memory.
@@ -102,10 +93,7 @@ impl ProvingKey {
             Checks::Full => CheckPolicy::Always,
             Checks::CurveOnly => CheckPolicy::Never,
         };
-        let options = ReadOptions {
-            checks: policy,
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions { checks: policy, ..ReadOptions::default() };
         Self::read_stream(bytes, KeyOrigin::UNNAMED, bytes.len() as u64, &options)
     }
 
@@ -143,10 +131,7 @@ impl ProvingKey {
         vk.check_subgroup(file.origin())?;
         let queries = reader::read_queries(&mut source)?;
         let trailing_bytes = reader::Source::remaining(&source);
-        let digest = reader::digest_of(
-            &file,
-            &Meter::new(options.progress, ReadPhase::Reading, file.len()),
-        )?;
+        let digest = reader::digest_of(&file, &Meter::new(options.progress, ReadPhase::Reading, file.len()))?;
         let key = Self::assemble(vk, queries, trailing_bytes, digest);
         key.check(file.origin(), options.checks_for(&digest), options.progress)?;
         Ok((key, digest))
@@ -210,16 +195,7 @@ impl ProvingKey {
 
     fn assemble(vk: VerifyingKey, queries: Queries, trailing_bytes: u64, digest: ParameterDigest) -> Self {
         let Queries { h, l, a, b_g1, b_g2 } = queries;
-        Self {
-            vk,
-            h,
-            l,
-            a,
-            b_g1,
-            b_g2,
-            trailing_bytes,
-            digest: Some(digest),
-        }
+        Self { vk, h, l, a, b_g1, b_g2, trailing_bytes, digest: Some(digest) }
     }
 
     /// Checks the queries of a key just read, where `checks` asks for it.
@@ -255,10 +231,7 @@ fn check_query<P: AffinePoint>(
     file: &KeyOrigin,
     meter: &Meter<'_>,
 ) -> Result<(), KeyError> {
-    let run = Run {
-        part,
-        offset: *end + 4,
-    };
+    let run = Run { part, offset: *end + 4 };
     *end = run.offset + encoded_bytes(points);
     points.check_subgroup(file, &run, meter)
 }

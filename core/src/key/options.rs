@@ -67,11 +67,7 @@ pub struct ReadOptions<'a> {
 
 impl Default for ReadOptions<'_> {
     fn default() -> Self {
-        Self {
-            checks: CheckPolicy::default(),
-            trusted: &ParameterDigest::TRUSTED,
-            progress: None,
-        }
+        Self { checks: CheckPolicy::default(), trusted: &ParameterDigest::TRUSTED, progress: None }
     }
 }
 
@@ -107,23 +103,14 @@ pub(super) struct Meter<'a> {
 
 impl<'a> Meter<'a> {
     pub(super) fn new(report: Option<ProgressFn<'a>>, phase: ReadPhase, total: u64) -> Self {
-        Self {
-            report,
-            phase,
-            done: AtomicU64::new(0),
-            total,
-        }
+        Self { report, phase, done: AtomicU64::new(0), total }
     }
 
     /// `bytes` more are done.
     pub(super) fn advance(&self, bytes: u64) {
         if let Some(report) = self.report {
             let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
-            report(Progress {
-                phase: self.phase,
-                done,
-                total: self.total,
-            });
+            report(Progress { phase: self.phase, done, total: self.total });
         }
     }
 }

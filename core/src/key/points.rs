@@ -51,13 +51,7 @@ impl Run {
     ) -> KeyError {
         let index = (first + index) as u64;
         let offset = self.offset + index * P::ENCODED_BYTES as u64;
-        KeyError::InvalidPoint {
-            file: file.clone(),
-            offset,
-            part: self.part,
-            index,
-            fault,
-        }
+        KeyError::InvalidPoint { file: file.clone(), offset, part: self.part, index, fault }
     }
 }
 
@@ -96,14 +90,11 @@ impl<P: AffinePoint> Points<P> {
     /// After an error the content of `out` is unspecified.
     pub fn read(&self, start: usize, out: &mut [P]) -> Result<(), KeyError> {
         let (count, len) = (out.len(), self.len());
-        let end = start
-            .checked_add(count)
-            .filter(|&end| end <= len)
-            .ok_or(KeyError::OutOfRange {
-                start: start as u64,
-                count: count as u64,
-                len: len as u64,
-            })?;
+        let end = start.checked_add(count).filter(|&end| end <= len).ok_or(KeyError::OutOfRange {
+            start: start as u64,
+            count: count as u64,
+            len: len as u64,
+        })?;
         match &self.0 {
             Place::Memory(points) => out.copy_from_slice(&points[start..end]),
             Place::Mapped(mapped) => {
@@ -161,9 +152,7 @@ impl Mapped {
     /// Fills `out` with the points from `start` on, which exist.
     fn decode<P: AffinePoint>(&self, start: usize, out: &mut [P]) -> Result<(), KeyError> {
         let bytes_of = |points: usize| points as u64 * P::ENCODED_BYTES as u64;
-        let bytes = self
-            .file
-            .bytes(self.run.offset + bytes_of(start), bytes_of(out.len()))?;
+        let bytes = self.file.bytes(self.run.offset + bytes_of(start), bytes_of(out.len()))?;
         encoding::decode_all(bytes, out)
             .map_err(|refused| self.run.refuse::<P>(self.file.origin(), start, refused))
     }
@@ -178,14 +167,12 @@ pub(super) fn allocate<P: AffinePoint>(
     run: &Run,
     len: usize,
 ) -> Result<Arc<[P]>, KeyError> {
-    Vec::<P>::new()
-        .try_reserve_exact(len)
-        .map_err(|_| KeyError::OutOfMemory {
-            file: file.clone(),
-            offset: run.offset,
-            part: run.part,
-            count: len as u64,
-        })?;
+    Vec::<P>::new().try_reserve_exact(len).map_err(|_| KeyError::OutOfMemory {
+        file: file.clone(),
+        offset: run.offset,
+        part: run.part,
+        count: len as u64,
+    })?;
     // The iterator's length is known exactly, so that `collect` allocates once.
     Ok(std::iter::repeat_n(P::default(), len).collect())
 }

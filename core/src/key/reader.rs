@@ -22,17 +22,10 @@ const BLOCK_BYTES: u64 = 8 << 20;
 
 /// Opens a regular file: its size in bytes is not 0.
 pub(crate) fn open_file(path: &Path) -> Result<(File, u64), KeyError> {
-    let io = |source| KeyError::Io {
-        file: path.into(),
-        offset: 0,
-        source,
-    };
+    let io = |source| KeyError::Io { file: path.into(), offset: 0, source };
     // Asked by name first, because opening a pipe waits for its writer.
     if !path.metadata().map_err(io)?.is_file() {
-        return Err(io(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "not a regular file",
-        )));
+        return Err(io(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")));
     }
     let file = File::open(path).map_err(io)?;
     match file.metadata().map_err(io)?.len() {
@@ -63,17 +56,10 @@ pub(super) trait Source {
     fn require(&self, needed: u64) -> Result<(), KeyError> {
         let (offset, found) = (self.offset(), self.remaining());
         if self.total() == 0 {
-            return Err(KeyError::Empty {
-                file: self.origin().clone(),
-            });
+            return Err(KeyError::Empty { file: self.origin().clone() });
         }
         if found < needed {
-            return Err(KeyError::Truncated {
-                file: self.origin().clone(),
-                offset,
-                needed,
-                found,
-            });
+            return Err(KeyError::Truncated { file: self.origin().clone(), offset, needed, found });
         }
         Ok(())
     }
@@ -127,13 +113,7 @@ fn read_query<P: AffinePoint>(source: &mut impl Source, part: KeyPart) -> Result
     let count = u32::from_be_bytes(word);
     let available = source.remaining();
     if u64::from(count) * P::ENCODED_BYTES as u64 > available {
-        return Err(KeyError::ForgedCount {
-            file: source.origin().clone(),
-            offset,
-            part,
-            count,
-            available,
-        });
+        return Err(KeyError::ForgedCount { file: source.origin().clone(), offset, part, count, available });
     }
     source.points(part, count as usize)
 }
@@ -152,14 +132,7 @@ pub(super) struct Stream<'a, R> {
 impl<'a, R: Read> Stream<'a, R> {
     /// `input` gives `total` bytes.
     pub(super) fn new(input: R, origin: KeyOrigin, total: u64, meter: &'a Meter<'a>) -> Self {
-        Self {
-            input,
-            origin,
-            offset: 0,
-            total,
-            hasher: blake2b_simd::State::new(),
-            meter,
-        }
+        Self { input, origin, offset: 0, total, hasher: blake2b_simd::State::new(), meter }
     }
 
     /// Takes what is left, and gives its size and the digest of everything.
@@ -189,11 +162,7 @@ impl<'a, R: Read> Stream<'a, R> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(source) => {
                     let offset = self.offset + filled as u64;
-                    return Err(KeyError::Io {
-                        file: self.origin.clone(),
-                        offset,
-                        source,
-                    });
+                    return Err(KeyError::Io { file: self.origin.clone(), offset, source });
                 }
             }
         }
@@ -209,11 +178,7 @@ impl<'a, R: Read> Stream<'a, R> {
 
     fn changed(&self, filled: usize) -> KeyError {
         let found = self.offset + filled as u64;
-        KeyError::Changed {
-            file: self.origin.clone(),
-            expected: self.total,
-            found,
-        }
+        KeyError::Changed { file: self.origin.clone(), expected: self.total, found }
     }
 
     fn took(&mut self, bytes: usize) {
@@ -243,10 +208,7 @@ impl<R: Read> Source for Stream<'_, R> {
     }
 
     fn points<P: AffinePoint>(&mut self, part: KeyPart, count: usize) -> Result<Points<P>, KeyError> {
-        let run = Run {
-            part,
-            offset: self.offset,
-        };
+        let run = Run { part, offset: self.offset };
         let mut points = allocate::<P>(&self.origin, &run, count)?;
         let mut encoded = vec![0; BLOCK_POINTS.min(count) * P::ENCODED_BYTES];
         for (block, out) in Arc::make_mut(&mut points).chunks_mut(BLOCK_POINTS).enumerate() {
@@ -294,10 +256,7 @@ impl Source for Located {
     }
 
     fn points<P: AffinePoint>(&mut self, part: KeyPart, count: usize) -> Result<Points<P>, KeyError> {
-        let run = Run {
-            part,
-            offset: self.offset,
-        };
+        let run = Run { part, offset: self.offset };
         self.offset += count as u64 * P::ENCODED_BYTES as u64;
         Ok(Points::mapped(Arc::clone(&self.file), run, count))
     }

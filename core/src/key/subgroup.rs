@@ -104,10 +104,7 @@ mod tests {
                 &[(len / 3, outside), (len / 3 + 1, -outside)],
                 &[(7, -outside), (len - 1, outside)],
             ] {
-                assert_eq!(
-                    check_with(len, others),
-                    Err((others[0].0, PointFault::NotInSubgroup))
-                );
+                assert_eq!(check_with(len, others), Err((others[0].0, PointFault::NotInSubgroup)));
             }
         }
     }
@@ -128,10 +125,7 @@ mod tests {
         let order_three = G1Affine::from_coordinates(Fp::from(0), Fp::from(2));
         for count in 1..=6 {
             let others: Vec<_> = (0..count).map(|index| (100 * index + 5, order_three)).collect();
-            assert_eq!(
-                check_with(BATCH_MINIMUM, &others),
-                Err((5, PointFault::NotInSubgroup))
-            );
+            assert_eq!(check_with(BATCH_MINIMUM, &others), Err((5, PointFault::NotInSubgroup)));
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::ProvingKey;
 use super::digest::ParameterDigest;
 use super::error::KeyError;
-use super::options::{CheckPolicy, ReadOptions};
+use super::options::{CheckPolicy, ProgressFn, ReadOptions};
 
 /// The sizes and the digest of a parameter file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +34,15 @@ pub struct ParameterSummary {
 
 /// Looks at a parameter file: its structure, its verifying key (checked in full) and its digest. The points of
 /// the queries are not decoded, and the file is mapped, so that memory does not grow with it; time does, by the
-/// digest: about a second a gigabyte.
+/// digest: about a second a gigabyte, of which `progress` is told.
 ///
 /// # Errors
 /// Those of [`ProvingKey::map`].
-pub fn inspect(path: impl AsRef<Path>) -> Result<ParameterSummary, KeyError> {
-    let options = ReadOptions {
-        checks: CheckPolicy::Never,
-        ..ReadOptions::default()
-    };
+pub fn inspect(
+    path: impl AsRef<Path>,
+    progress: Option<ProgressFn<'_>>,
+) -> Result<ParameterSummary, KeyError> {
+    let options = ReadOptions { checks: CheckPolicy::Never, progress, ..ReadOptions::default() };
     let (key, digest) = ProvingKey::map_with_digest(path.as_ref(), &options)?;
     let counts = 5 * 4;
     Ok(ParameterSummary {

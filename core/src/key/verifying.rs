@@ -91,11 +91,7 @@ impl VerifyingKey {
 
     /// Checks that every point lies in the subgroup; `file` is where the key was read from, at byte 0.
     pub(super) fn check_subgroup(&self, file: &KeyOrigin) -> Result<(), KeyError> {
-        let mut checker = Checker {
-            file,
-            offset: 0,
-            meter: Meter::new(None, ReadPhase::Checking, 0),
-        };
+        let mut checker = Checker { file, offset: 0, meter: Meter::new(None, ReadPhase::Checking, 0) };
         checker.next(KeyPart::AlphaG1, vec![self.alpha_g1])?;
         checker.next(KeyPart::BetaG1, vec![self.beta_g1])?;
         checker.next(KeyPart::BetaG2, vec![self.beta_g2])?;
@@ -116,10 +112,7 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn next<P: AffinePoint>(&mut self, part: KeyPart, points: Vec<P>) -> Result<(), KeyError> {
-        let run = Run {
-            part,
-            offset: self.offset,
-        };
+        let run = Run { part, offset: self.offset };
         self.offset += (points.len() * P::ENCODED_BYTES) as u64;
         Points::from(points).check_subgroup(self.file, &run, &self.meter)
     }

@@ -40,10 +40,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn points<P: AffinePoint>(&mut self, part: KeyPart, points: &Points<P>) -> Result<(), KeyError> {
-        let run = Run {
-            part,
-            offset: self.offset,
-        };
+        let run = Run { part, offset: self.offset };
         let block_len = BLOCK_POINTS.min(points.len());
         let mut block = vec![P::default(); block_len];
         let mut encoded = vec![0; block_len * P::ENCODED_BYTES];
@@ -65,20 +62,13 @@ impl<W: Write> Writer<W> {
     }
 
     fn io(&self, source: io::Error) -> KeyError {
-        KeyError::Io {
-            file: KeyOrigin::UNNAMED,
-            offset: self.offset,
-            source,
-        }
+        KeyError::Io { file: KeyOrigin::UNNAMED, offset: self.offset, source }
     }
 }
 
 /// A count as the format has it.
 fn count_word(part: KeyPart, count: usize) -> Result<[u8; 4], KeyError> {
-    let too_large = |_| KeyError::TooLarge {
-        part,
-        count: count as u64,
-    };
+    let too_large = |_| KeyError::TooLarge { part, count: count as u64 };
     u32::try_from(count).map(u32::to_be_bytes).map_err(too_large)
 }
 
@@ -88,20 +78,8 @@ mod tests {
 
     #[test]
     fn counts_end_at_32_bits() {
-        assert_eq!(
-            count_word(KeyPart::H, u32::MAX as usize).expect("fits"),
-            [0xff; 4]
-        );
+        assert_eq!(count_word(KeyPart::H, u32::MAX as usize).expect("fits"), [0xff; 4]);
         let error = count_word(KeyPart::H, u32::MAX as usize + 1).expect_err("does not fit");
-        assert!(
-            matches!(
-                error,
-                KeyError::TooLarge {
-                    part: KeyPart::H,
-                    count: 0x1_0000_0000
-                }
-            ),
-            "{error}"
-        );
+        assert!(matches!(error, KeyError::TooLarge { part: KeyPart::H, count: 0x1_0000_0000 }), "{error}");
     }
 }

@@ -54,9 +54,7 @@ const TASK_OVERHEAD: usize = 600;
 /// Bits of a window of the fixed-base table for `len` multiples: minimises table entries, each about three
 /// additions to build, plus one addition a window and multiple.
 pub fn fixed_base_window(len: usize) -> usize {
-    (2..=14)
-        .min_by_key(|&bits| 255usize.div_ceil(bits) * (3 * (1 << bits) + len))
-        .unwrap_or(8)
+    (2..=14).min_by_key(|&bits| 255usize.div_ceil(bits) * (3 * (1 << bits) + len)).unwrap_or(8)
 }
 
 #[cfg(test)]
@@ -68,16 +66,10 @@ mod tests {
         for threads in [1, 2, 16, 192] {
             for len in (0..=27).flat_map(|k| [(1usize << k) - 1, 1 << k, (1 << k) + 1]) {
                 let plan = cpu_msm(len, threads);
-                assert!(
-                    plan.windows * plan.window_bits >= MSM_BITS,
-                    "{len} {threads} {plan:?}"
-                );
+                assert!(plan.windows * plan.window_bits >= MSM_BITS, "{len} {threads} {plan:?}");
                 assert!(len.div_ceil(plan.chunks) <= MAX_CHUNK, "{len} {threads} {plan:?}");
                 // The top window is shorter than the others, so its unsigned digit fits their buckets.
-                assert!(
-                    MSM_BITS - (plan.windows - 1) * plan.window_bits < plan.window_bits,
-                    "{plan:?}"
-                );
+                assert!(MSM_BITS - (plan.windows - 1) * plan.window_bits < plan.window_bits, "{plan:?}");
             }
         }
     }

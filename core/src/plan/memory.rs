@@ -54,30 +54,14 @@ mod tests {
 
     #[test]
     fn more_of_anything_needs_more() {
-        let sizes = ProofSizes {
-            domain: 1 << 20,
-            variables: 1 << 20,
-            g1_points: 1 << 22,
-            g2_points: 1 << 20,
-        };
+        let sizes =
+            ProofSizes { domain: 1 << 20, variables: 1 << 20, g1_points: 1 << 22, g2_points: 1 << 20 };
         let needed = proof_memory(&sizes);
         for larger in [
-            ProofSizes {
-                domain: 1 << 21,
-                ..sizes
-            },
-            ProofSizes {
-                variables: 1 << 21,
-                ..sizes
-            },
-            ProofSizes {
-                g1_points: 1 << 23,
-                ..sizes
-            },
-            ProofSizes {
-                g2_points: 1 << 21,
-                ..sizes
-            },
+            ProofSizes { domain: 1 << 21, ..sizes },
+            ProofSizes { variables: 1 << 21, ..sizes },
+            ProofSizes { g1_points: 1 << 23, ..sizes },
+            ProofSizes { g2_points: 1 << 21, ..sizes },
         ] {
             assert!(proof_memory(&larger) > needed, "{larger:?}");
         }

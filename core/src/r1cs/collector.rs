@@ -34,10 +34,7 @@ impl ConstraintSystem<Scalar> for Collector {
     type Root = Self;
 
     fn new() -> Self {
-        Collector {
-            inputs: CompactWitness::new(),
-            aux: CompactWitness::new(),
-        }
+        Collector { inputs: CompactWitness::new(), aux: CompactWitness::new() }
     }
 
     fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>

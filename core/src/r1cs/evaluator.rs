@@ -82,19 +82,8 @@ impl Evaluator {
         b.append(&self.b_aux, 0);
         let mut witness = self.inputs;
         witness.append(&self.aux, 0);
-        let shape = Shape {
-            num_constraints,
-            num_inputs,
-            num_aux,
-            a: a.into_set(),
-            b: b.into_set(),
-        };
-        Evaluation {
-            shape,
-            witness,
-            evaluations: self.evaluations,
-            unsatisfied: self.unsatisfied,
-        }
+        let shape = Shape { num_constraints, num_inputs, num_aux, a: a.into_set(), b: b.into_set() };
+        Evaluation { shape, witness, evaluations: self.evaluations, unsatisfied: self.unsatisfied }
     }
 
     /// The value of a linear combination; marks the variables with a coefficient that is not zero.
@@ -110,11 +99,7 @@ impl Evaluator {
                 Index::Input(i) => self.inputs.get(i),
                 Index::Aux(i) => self.aux.get(i),
             };
-            sum += if *coefficient == Scalar::ONE {
-                value
-            } else {
-                value * coefficient
-            };
+            sum += if *coefficient == Scalar::ONE { value } else { value * coefficient };
         }
         sum
     }
@@ -174,10 +159,7 @@ impl ConstraintSystem<Scalar> for Evaluator {
         });
         self.a_aux = a_aux;
 
-        let (mut b_inputs, mut b_aux) = (
-            std::mem::take(&mut self.b_inputs),
-            std::mem::take(&mut self.b_aux),
-        );
+        let (mut b_inputs, mut b_aux) = (std::mem::take(&mut self.b_inputs), std::mem::take(&mut self.b_aux));
         let b = self.evaluate_combination(&b(LinearCombination::zero()), |index| match index {
             Index::Input(i) => b_inputs.set(i),
             Index::Aux(i) => b_aux.set(i),
@@ -192,10 +174,7 @@ impl ConstraintSystem<Scalar> for Evaluator {
                 Some(names) => names.constraint(annotation),
                 None => annotation,
             };
-            self.unsatisfied = Some(Unsatisfied {
-                constraint: self.evaluations.a.len(),
-                name: Some(name),
-            });
+            self.unsatisfied = Some(Unsatisfied { constraint: self.evaluations.a.len(), name: Some(name) });
         }
         self.evaluations.a.push(a);
         self.evaluations.b.push(b);

@@ -35,10 +35,7 @@ pub(crate) struct CoefficientInterner {
 
 impl CoefficientInterner {
     pub(crate) fn new() -> Self {
-        CoefficientInterner {
-            values: vec![Scalar::ONE, -Scalar::ONE],
-            indices: HashMap::new(),
-        }
+        CoefficientInterner { values: vec![Scalar::ONE, -Scalar::ONE], indices: HashMap::new() }
     }
 
     /// The index of `coefficient`, new or known.
@@ -85,6 +82,24 @@ pub struct SparseMatrix {
 }
 
 impl SparseMatrix {
+    /// A matrix from its rows, each a list of columns and coefficients. Within a row every column occurs once, is
+    /// below `num_columns`, and has a coefficient other than zero.
+    pub fn from_rows<R>(num_columns: usize, rows: impl IntoIterator<Item = R>) -> Self
+    where
+        R: IntoIterator<Item = (usize, Scalar)>,
+    {
+        let mut interner = CoefficientInterner::new();
+        let (mut row_starts, mut columns, mut coefficients) = (vec![0], Vec::new(), Vec::new());
+        for row in rows {
+            for (column, coefficient) in row {
+                columns.push(column as u32);
+                coefficients.push(interner.index(&coefficient));
+            }
+            row_starts.push(columns.len());
+        }
+        SparseMatrix { num_columns, row_starts, columns, coefficients, table: interner.finish() }
+    }
+
     /// Number of rows.
     pub fn num_rows(&self) -> usize {
         self.row_starts.len() - 1
@@ -125,10 +140,7 @@ impl SparseMatrix {
     pub fn row_product(&self, row: usize, value: impl Fn(usize) -> Scalar) -> Scalar {
         let entries = self.row_starts[row]..self.row_starts[row + 1];
         let mut sum = Scalar::ZERO;
-        for (&column, &coefficient) in self.columns[entries.clone()]
-            .iter()
-            .zip(&self.coefficients[entries])
-        {
+        for (&column, &coefficient) in self.columns[entries.clone()].iter().zip(&self.coefficients[entries]) {
             let value = value(column as usize);
             match coefficient {
                 PLUS_ONE => sum += value,
@@ -145,9 +157,8 @@ impl SparseMatrix {
         let mut product = vec![Scalar::ZERO; self.num_columns];
         for (row, value) in vector.iter().enumerate().take(self.num_rows()) {
             let entries = self.row_starts[row]..self.row_starts[row + 1];
-            for (&column, &coefficient) in self.columns[entries.clone()]
-                .iter()
-                .zip(&self.coefficients[entries])
+            for (&column, &coefficient) in
+                self.columns[entries.clone()].iter().zip(&self.coefficients[entries])
             {
                 let sum = &mut product[column as usize];
                 match coefficient {

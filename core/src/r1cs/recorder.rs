@@ -63,23 +63,14 @@ impl Recorder {
             a: occurring_variables(&a),
             b: occurring_variables(&b),
         };
-        R1cs {
-            a,
-            b,
-            c,
-            shape,
-            names: self.names.map(|names| names.constraints).unwrap_or_default(),
-        }
+        R1cs { a, b, c, shape, names: self.names.map(|names| names.constraints).unwrap_or_default() }
     }
 }
 
 /// The variables with an entry in some row.
 fn occurring_variables(matrix: &SparseMatrix) -> VariableSet {
     let mut bits = BitVec::zeros(matrix.num_columns());
-    matrix
-        .columns()
-        .iter()
-        .for_each(|&column| bits.set(column as usize));
+    matrix.columns().iter().for_each(|&column| bits.set(column as usize));
     bits.into_set()
 }
 
@@ -95,11 +86,7 @@ impl Column {
 
     /// The variable's final number; `num_inputs` is at most half the range, so the halves do not meet.
     fn resolve(self, num_inputs: u32, num_aux: u32) -> u32 {
-        if self.0 < num_aux {
-            num_inputs + self.0
-        } else {
-            u32::MAX - self.0
-        }
+        if self.0 < num_aux { num_inputs + self.0 } else { u32::MAX - self.0 }
     }
 }
 
@@ -120,10 +107,14 @@ impl Rows {
         }
     }
 
+    fn row(&self, row: usize) -> impl Iterator<Item = (Column, u32)> + '_ {
+        let end = self.starts.get(row + 1).copied().unwrap_or(self.columns.len());
+        let entries = self.starts[row]..end;
+        self.columns[entries.clone()].iter().copied().zip(self.coefficients[entries].iter().copied())
+    }
+
     fn push_combination(&mut self, lc: &LinearCombination<Scalar>, coefficients: &mut CoefficientInterner) {
-        let entries = lc
-            .iter()
-            .filter(|(_, coefficient)| !coefficient.is_zero_vartime());
+        let entries = lc.iter().filter(|(_, coefficient)| !coefficient.is_zero_vartime());
         self.push_row(entries.map(|(variable, coefficient)| {
             let column = match variable.get_unchecked() {
                 Index::Input(i) => Column::input(i as u32),
@@ -140,11 +131,7 @@ impl Rows {
         table: &Arc<CoefficientTable>,
     ) -> SparseMatrix {
         self.starts.push(self.columns.len());
-        let columns = self
-            .columns
-            .iter()
-            .map(|c| c.resolve(num_inputs as u32, num_aux as u32))
-            .collect();
+        let columns = self.columns.iter().map(|c| c.resolve(num_inputs as u32, num_aux as u32)).collect();
         SparseMatrix {
             num_columns: num_inputs + num_aux,
             row_starts: self.starts,
@@ -172,12 +159,7 @@ impl Names {
     }
 
     pub(super) fn constraint(&self, annotation: String) -> String {
-        self.path
-            .iter()
-            .map(String::as_str)
-            .chain([annotation.as_str()])
-            .collect::<Vec<_>>()
-            .join("/")
+        self.path.iter().map(String::as_str).chain([annotation.as_str()]).collect::<Vec<_>>().join("/")
     }
 }
 
@@ -226,12 +208,9 @@ impl ConstraintSystem<Scalar> for Recorder {
         LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
         LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
     {
-        self.a
-            .push_combination(&a(LinearCombination::zero()), &mut self.coefficients);
-        self.b
-            .push_combination(&b(LinearCombination::zero()), &mut self.coefficients);
-        self.c
-            .push_combination(&c(LinearCombination::zero()), &mut self.coefficients);
+        self.a.push_combination(&a(LinearCombination::zero()), &mut self.coefficients);
+        self.b.push_combination(&b(LinearCombination::zero()), &mut self.coefficients);
+        self.c.push_combination(&c(LinearCombination::zero()), &mut self.coefficients);
         if let Some(names) = &mut self.names {
             let name = names.constraint(annotation().into());
             names.constraints.push(name);
@@ -258,9 +237,8 @@ impl ConstraintSystem<Scalar> for Recorder {
         self
     }
 
-    /// Extensible, but for a recorder of names: the parts of a parallel synthesis are made with
-    /// [`new`](ConstraintSystem::new) and know no names, which [`extend`](ConstraintSystem::extend) then fills
-    /// in as `part/constraint N`.
+    /// The parts of a parallel synthesis are made with [`new`](ConstraintSystem::new) and so record no names;
+    /// where the whole does, [`extend`](ConstraintSystem::extend) calls their constraints `part/constraint N`.
     fn is_extensible() -> bool {
         true
     }
@@ -279,21 +257,14 @@ impl ConstraintSystem<Scalar> for Recorder {
                 }
             }
         };
-        for (rows, more) in [
-            (&mut self.a, &other.a),
-            (&mut self.b, &other.b),
-            (&mut self.c, &other.c),
-        ] {
-            let offset = rows.columns.len();
-            rows.starts.extend(more.starts.iter().map(|start| start + offset));
-            rows.columns
-                .extend(more.columns.iter().map(|&column| shift(column)));
-            let coefficients = &mut self.coefficients;
-            rows.coefficients.extend(
-                more.coefficients
-                    .iter()
-                    .map(|&c| coefficients.index(other.coefficients.value(c))),
-            );
+        // Row by row, so that coefficients are met, and numbered, in the order of sequential synthesis.
+        for row in 0..other.a.starts.len() {
+            let pairs = [(&mut self.a, &other.a), (&mut self.b, &other.b), (&mut self.c, &other.c)];
+            for (rows, more) in pairs {
+                rows.push_row(more.row(row).map(|(column, coefficient)| {
+                    (shift(column), self.coefficients.index(other.coefficients.value(coefficient)))
+                }));
+            }
         }
         self.num_inputs += other.num_inputs.saturating_sub(1);
         self.num_aux += other.num_aux;
@@ -309,9 +280,5 @@ impl ConstraintSystem<Scalar> for Recorder {
 
 /// The count after one more variable. Inputs and auxiliary variables have half of the 32-bit range each.
 fn next_index(count: u32) -> Result<u32, SynthesisError> {
-    if count < u32::MAX / 2 {
-        Ok(count + 1)
-    } else {
-        Err(SynthesisError::PolynomialDegreeTooLarge)
-    }
+    if count < u32::MAX / 2 { Ok(count + 1) } else { Err(SynthesisError::PolynomialDegreeTooLarge) }
 }

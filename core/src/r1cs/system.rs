@@ -86,10 +86,7 @@ impl R1cs {
         let constraint = (0..self.a.num_rows()).into_par_iter().find_first(|&row| {
             self.a.row_product(row, value) * self.b.row_product(row, value) != self.c.row_product(row, value)
         })?;
-        Some(Unsatisfied {
-            constraint,
-            name: self.constraint_name(constraint).map(str::to_owned),
-        })
+        Some(Unsatisfied { constraint, name: self.constraint_name(constraint).map(str::to_owned) })
     }
 
     /// a = A·w, b = B·w and c = C·w on the host, one value a row.

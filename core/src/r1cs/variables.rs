@@ -30,12 +30,7 @@ impl VariableSet {
                 before
             })
             .collect();
-        VariableSet {
-            len,
-            words,
-            ranks,
-            count,
-        }
+        VariableSet { len, words, ranks, count }
     }
 
     /// The members of a consecutive range, out of `len` variables.
@@ -119,10 +114,7 @@ pub(crate) struct BitVec {
 
 impl BitVec {
     pub(crate) fn zeros(len: usize) -> Self {
-        BitVec {
-            len,
-            words: vec![0; len.div_ceil(64)],
-        }
+        BitVec { len, words: vec![0; len.div_ceil(64)] }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -145,12 +145,7 @@ impl FromIterator<Scalar> for CompactWitness {
 
 impl std::fmt::Debug for CompactWitness {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "CompactWitness({} variables, {} dense)",
-            self.len,
-            self.dense.len()
-        )
+        write!(f, "CompactWitness({} variables, {} dense)", self.len, self.dense.len())
     }
 }
 

@@ -56,24 +56,15 @@ fn a_bellman_circuit_proves_and_verifies() {
     let prover = prover();
     let x = BellmanScalar::from(9);
     let y = x * x * x + x + BellmanScalar::from(5);
-    let circuit = Cubic {
-        x: Some(x),
-        y: Some(y),
-    };
+    let circuit = Cubic { x: Some(x), y: Some(y) };
     let proven = prover.prove(BellmanCircuit(circuit)).unwrap();
     assert_eq!(public_inputs_to_bellman(&proven.public_inputs), [y]);
     let inputs = public_inputs_from_bellman(&[y]);
     assert_eq!(prover.verify(&proven.proof, &inputs), Ok(true));
 
-    let wrong = Cubic {
-        y: Some(x),
-        ..circuit
-    };
+    let wrong = Cubic { y: Some(x), ..circuit };
     let error = prover.prove(BellmanCircuit(wrong)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the witness does not satisfy constraint 2 (sum)"
-    );
+    assert_eq!(error.to_string(), "the witness does not satisfy constraint 2 (sum)");
 }
 
 #[test]
@@ -94,13 +85,7 @@ fn namespaces_and_names_are_forwarded() {
 fn scalars_are_the_same_numbers() {
     let mut value = BellmanScalar::from(3);
     for _ in 0..300 {
-        for theirs in [
-            value,
-            -value,
-            BellmanScalar::ZERO,
-            BellmanScalar::ONE,
-            -BellmanScalar::ONE,
-        ] {
+        for theirs in [value, -value, BellmanScalar::ZERO, BellmanScalar::ONE, -BellmanScalar::ONE] {
             let ours = scalar_from_bellman(&theirs);
             assert_eq!(ours.to_bytes_le(), theirs.to_bytes());
             assert_eq!(scalar_to_bellman(&ours), theirs);
@@ -112,10 +97,7 @@ fn scalars_are_the_same_numbers() {
 #[test]
 fn errors_keep_their_meaning_both_ways() {
     let missing = prover().prove(BellmanCircuit(EMPTY)).unwrap_err();
-    assert!(matches!(
-        missing,
-        ProveError::Synthesis(SynthesisError::AssignmentMissing)
-    ));
+    assert!(matches!(missing, ProveError::Synthesis(SynthesisError::AssignmentMissing)));
     for error in [
         SynthesisError::AssignmentMissing,
         SynthesisError::DivisionByZero,

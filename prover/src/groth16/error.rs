@@ -70,10 +70,7 @@ impl From<Error> for SynthesisError {
     fn from(error: Error) -> Self {
         match error {
             Error::Prove(ProveError::Synthesis(error))
-            | Error::InBatch {
-                error: ProveError::Synthesis(error),
-                ..
-            }
+            | Error::InBatch { error: ProveError::Synthesis(error), .. }
             | Error::Setup(SetupError::Synthesis(error)) => error,
             Error::Setup(SetupError::UnconstrainedVariable(_)) => SynthesisError::UnconstrainedVariable,
             Error::Verify(VerifyError::InputCount { .. }) => SynthesisError::MalformedVerifyingKey,

@@ -54,9 +54,6 @@ use bellwether_core::driver::OpenedDevice;
 
 /// The device of one call.
 fn device() -> Result<Arc<dyn OpenedDevice>, Error> {
-    let options = SelectOptions {
-        choice: DeviceChoice::from_env()?,
-        ..SelectOptions::default()
-    };
+    let options = SelectOptions { choice: DeviceChoice::from_env()?, ..SelectOptions::default() };
     Ok(select(&drivers(), &options)?.device)
 }

@@ -152,10 +152,7 @@ impl<E: Engine> Parameters<E> {
             true => CheckPolicy::Always,
             false => CheckPolicy::Never,
         };
-        let options = ReadOptions {
-            checks,
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions { checks, ..ReadOptions::default() };
         Ok(ProvingKey::map(param_file_path, &options).map_err(to_io)?.into())
     }
 }
@@ -181,14 +178,7 @@ impl<E: Engine> PartialEq for Parameters<E> {
 
 impl<E: Engine> From<ProvingKey> for Parameters<E> {
     fn from(key: ProvingKey) -> Self {
-        Parameters {
-            vk: key.vk.into(),
-            h: key.h,
-            l: key.l,
-            a: key.a,
-            b_g1: key.b_g1,
-            b_g2: key.b_g2,
-        }
+        Parameters { vk: key.vk.into(), h: key.h, l: key.l, a: key.a, b_g1: key.b_g1, b_g2: key.b_g2 }
     }
 }
 

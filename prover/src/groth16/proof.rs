@@ -56,10 +56,7 @@ impl<E: Engine> Proof<E> {
                 ),
             ));
         }
-        proof_bytes
-            .chunks_exact(PROOF_BYTES)
-            .map(Proof::from_bytes)
-            .collect()
+        proof_bytes.chunks_exact(PROOF_BYTES).map(Proof::from_bytes).collect()
     }
 
     fn from_bytes(bytes: &[u8]) -> io::Result<Self> {
@@ -84,10 +81,6 @@ impl<E: Engine> From<core::Proof> for Proof<E> {
 
 impl<E: Engine> From<&Proof<E>> for core::Proof {
     fn from(proof: &Proof<E>) -> Self {
-        core::Proof {
-            a: proof.a,
-            b: proof.b,
-            c: proof.c,
-        }
+        core::Proof { a: proof.a, b: proof.b, c: proof.c }
     }
 }

@@ -177,11 +177,7 @@ where
     P: ParameterSource<E>,
 {
     if (r.len(), s.len()) != (circuits.len(), circuits.len()) {
-        return Err(Error::BlindingCount {
-            circuits: circuits.len(),
-            r: r.len(),
-            s: s.len(),
-        });
+        return Err(Error::BlindingCount { circuits: circuits.len(), r: r.len(), s: s.len() });
     }
     let key = params.proving_key();
     let mut opened: Option<Box<dyn groth16::Prover>> = None;
@@ -193,10 +189,7 @@ where
             None => opened.insert(open(&key, shape)?),
             Some(session) if *session.shape() == shape => session,
             Some(session) => {
-                return Err(Error::CircuitDiffers {
-                    index,
-                    difference: difference(session.shape(), &shape),
-                });
+                return Err(Error::CircuitDiffers { index, difference: difference(session.shape(), &shape) });
             }
         };
         let blinding = Blinding::new(*r, *s);
@@ -226,8 +219,8 @@ fn difference(expected: &Shape, found: &Shape) -> String {
             ("constraints", shape.num_constraints),
             ("public inputs", shape.num_inputs.saturating_sub(1)),
             ("auxiliary variables", shape.num_aux),
-            ("variables in A", shape.a.len()),
-            ("variables in B", shape.b.len()),
+            ("variables in A", shape.a.count()),
+            ("variables in B", shape.b.count()),
         ]
     };
     let mut pairs = numbers(found).into_iter().zip(numbers(expected));

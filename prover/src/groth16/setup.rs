@@ -53,10 +53,7 @@ where
     E: Engine,
     C: Circuit<E::Fr>,
 {
-    let generators = Generators {
-        g1: g1.to_affine(),
-        g2: g2.to_affine(),
-    };
+    let generators = Generators { g1: g1.to_affine(), g2: g2.to_affine() };
     let r1cs = Recorder::record(circuit).map_err(SetupError::from)?;
     let key = pollster::block_on(device()?.generate_key(&r1cs, trapdoor, &generators))?;
     Ok(key.into())

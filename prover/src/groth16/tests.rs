@@ -34,10 +34,7 @@ fn keys_are_bellpersons_byte_for_byte() {
     let theirs_params =
         theirs::generate_random_parameters::<Bls12, _, _>(Cubic::default(), &mut rng()).unwrap();
     assert_eq!(ours, bytes(|out| theirs_params.write(out)));
-    assert_eq!(
-        bytes(|out| params().vk.write(out)),
-        bytes(|out| theirs_params.vk.write(out))
-    );
+    assert_eq!(bytes(|out| params().vk.write(out)), bytes(|out| theirs_params.vk.write(out)));
 }
 
 #[test]
@@ -58,10 +55,7 @@ fn proofs_are_bellpersons_byte_for_byte() {
     let written = |proofs: &[Proof<Bls12>]| -> Vec<Vec<u8>> {
         proofs.iter().map(|proof| bytes(|out| proof.write(out))).collect()
     };
-    let theirs_written: Vec<_> = bellpersons
-        .iter()
-        .map(|proof| bytes(|out| proof.write(out)))
-        .collect();
+    let theirs_written: Vec<_> = bellpersons.iter().map(|proof| bytes(|out| proof.write(out))).collect();
     assert_eq!(written(&ours), theirs_written);
     let again = create_random_proof_batch_in_priority(circuits(), &params, &mut rng()).unwrap();
     assert_eq!(again, ours);
@@ -75,10 +69,7 @@ fn fixed_scalars_give_one_proof_alone_and_in_a_batch() {
     let batch = create_proof_batch(vec![Cubic::solved(4); 2], &params, vec![r; 2], vec![s; 2]).unwrap();
     assert_eq!(batch, [alone.clone(), alone.clone()]);
     let key = ProvingKey::from(&params);
-    assert_eq!(
-        create_proof_in_priority(Cubic::solved(4), &key, r, s).unwrap(),
-        alone
-    );
+    assert_eq!(create_proof_in_priority(Cubic::solved(4), &key, r, s).unwrap(), alone);
     let batch = create_proof_batch_in_priority(vec![Cubic::solved(4)], &params, vec![r], vec![s]).unwrap();
     assert_eq!(batch, [alone]);
     let none = create_proof_batch(Vec::<Cubic>::new(), &params, vec![], vec![]).unwrap();
@@ -88,14 +79,8 @@ fn fixed_scalars_give_one_proof_alone_and_in_a_batch() {
 #[test]
 fn a_batch_says_which_circuit_is_at_fault() {
     let params = params();
-    let longer = Cubic {
-        padding: 1,
-        ..Cubic::solved(2)
-    };
-    let unsatisfied = Cubic {
-        y: Some(Scalar::ONE),
-        ..Cubic::solved(2)
-    };
+    let longer = Cubic { padding: 1, ..Cubic::solved(2) };
+    let unsatisfied = Cubic { y: Some(Scalar::ONE), ..Cubic::solved(2) };
     let error = |circuit| {
         let circuits = vec![Cubic::solved(1), circuit];
         create_random_proof_batch(circuits, &params, &mut rng()).unwrap_err()
@@ -110,17 +95,11 @@ fn a_batch_says_which_circuit_is_at_fault() {
     );
     assert!(matches!(
         error(Cubic::default()),
-        Error::InBatch {
-            index: 1,
-            error: ProveError::Synthesis(SynthesisError::AssignmentMissing)
-        }
+        Error::InBatch { index: 1, error: ProveError::Synthesis(SynthesisError::AssignmentMissing) }
     ));
     let one = vec![Scalar::ONE];
     let error = create_proof_batch(vec![Cubic::solved(1); 2], &params, one, vec![]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "2 circuits, but 1 blinding scalars r and 0 scalars s"
-    );
+    assert_eq!(error.to_string(), "2 circuits, but 1 blinding scalars r and 0 scalars s");
 }
 
 #[test]
@@ -144,17 +123,11 @@ fn verification_of_one_and_of_many() {
     assert!(!verify(&proofs, &inputs).unwrap());
     assert!(!verify(&proofs[..1], &inputs[..1]).unwrap());
 
-    assert!(matches!(
-        verify(&proofs, &inputs[..2]),
-        Err(Error::StatementCount { proofs: 3, inputs: 2 })
-    ));
+    assert!(matches!(verify(&proofs, &inputs[..2]), Err(Error::StatementCount { proofs: 3, inputs: 2 })));
     inputs[1].clear();
     assert!(matches!(verify(&proofs, &inputs), Err(Error::Verify(_))));
     let error = verify_proof(&pvk, proofs[0], &[]).unwrap_err();
-    assert!(matches!(
-        SynthesisError::from(error),
-        SynthesisError::MalformedVerifyingKey
-    ));
+    assert!(matches!(SynthesisError::from(error), SynthesisError::MalformedVerifyingKey));
 }
 
 #[test]
@@ -226,10 +199,7 @@ fn errors_become_bellpersons_where_it_has_them() {
     }
     assert!(matches!(function(), Err(SynthesisError::AssignmentMissing)));
 
-    let unsatisfied = Cubic {
-        y: Some(Scalar::ONE),
-        ..Cubic::solved(2)
-    };
+    let unsatisfied = Cubic { y: Some(Scalar::ONE), ..Cubic::solved(2) };
     let error = create_random_proof::<Bls12, _, _, _>(unsatisfied, &params(), &mut rng()).unwrap_err();
     let SynthesisError::IoError(error) = SynthesisError::from(error) else {
         panic!("another variant");
@@ -252,14 +222,8 @@ impl Circuit<Scalar> for Unconstrained {
 #[test]
 fn an_unconstrained_variable_is_refused_as_by_bellperson() {
     let error = generate_random_parameters::<Bls12, _, _>(Unconstrained, &mut rng()).unwrap_err();
-    assert!(matches!(
-        error,
-        Error::Setup(SetupError::UnconstrainedVariable(0))
-    ));
-    assert!(matches!(
-        SynthesisError::from(error),
-        SynthesisError::UnconstrainedVariable
-    ));
+    assert!(matches!(error, Error::Setup(SetupError::UnconstrainedVariable(0))));
+    assert!(matches!(SynthesisError::from(error), SynthesisError::UnconstrainedVariable));
     let theirs = theirs::generate_random_parameters::<Bls12, _, _>(Unconstrained, &mut rng());
     assert!(matches!(theirs, Err(SynthesisError::UnconstrainedVariable)));
 }

@@ -65,10 +65,7 @@ where
     R: RngCore,
 {
     if proofs.len() != public_inputs.len() {
-        return Err(Error::StatementCount {
-            proofs: proofs.len(),
-            inputs: public_inputs.len(),
-        });
+        return Err(Error::StatementCount { proofs: proofs.len(), inputs: public_inputs.len() });
     }
     for inputs in public_inputs {
         if inputs.len() + 1 != pvk.vk.ic.len() {
@@ -115,10 +112,7 @@ fn combination_holds<E: Engine>(
     let g1: Vec<_> = g1.iter().map(Curve::to_affine).collect();
     let g2: Vec<E::G2Prepared> = g2.into_iter().map(E::G2Prepared::from).collect();
     let terms: Vec<_> = g1.iter().zip(&g2).collect();
-    E::multi_miller_loop(&terms)
-        .final_exponentiation()
-        .is_identity()
-        .into()
+    E::multi_miller_loop(&terms).final_exponentiation().is_identity().into()
 }
 
 /// 128 random bits.

@@ -15,13 +15,7 @@ fn cpu() -> Arc<dyn OpenedDevice> {
 
 fn key() -> ProvingKey {
     let trapdoor = Trapdoor::from_rng(StdRng::seed_from_u64(1));
-    crate::generate_key(
-        &CpuDevice::new(),
-        Cubic::default(),
-        &trapdoor,
-        &Generators::default(),
-    )
-    .unwrap()
+    crate::generate_key(&CpuDevice::new(), Cubic::default(), &trapdoor, &Generators::default()).unwrap()
 }
 
 fn on(device: &FakeDevice) -> Arc<dyn OpenedDevice> {
@@ -53,10 +47,7 @@ fn proves_many_and_in_parallel() {
                 assert_eq!(proven.public_inputs, [y]);
                 assert_eq!(prover.verify(&proven.proof, &[y]), Ok(true));
                 assert_eq!(prover.verify(&proven.proof, &[y + Scalar::ONE]), Ok(false));
-                let none = VerifyError::InputCount {
-                    expected: 1,
-                    found: 0,
-                };
+                let none = VerifyError::InputCount { expected: 1, found: 0 };
                 assert_eq!(prover.verify(&proven.proof, &[]), Err(none));
             });
         }
@@ -79,13 +70,8 @@ fn proofs_with_one_blinding_are_one_and_with_random_ones_differ() {
 fn an_unsatisfied_witness_is_named_and_no_fault_of_the_device() {
     let r1cs = Arc::new(Recorder::record_with_names(Cubic::default()).unwrap());
     let spare = FakeDevice::new(Backend::Cpu, 1, "Spare");
-    let prover = Prover::from_r1cs(cpu(), &key(), r1cs)
-        .unwrap()
-        .with_fallback(on(&spare));
-    let wrong = Cubic {
-        y: Some(Scalar::ONE),
-        ..Cubic::solved(3)
-    };
+    let prover = Prover::from_r1cs(cpu(), &key(), r1cs).unwrap().with_fallback(on(&spare));
+    let wrong = Cubic { y: Some(Scalar::ONE), ..Cubic::solved(3) };
     match prover.prove(wrong) {
         Err(error @ ProveError::Unsatisfied(_)) => {
             assert!(!error.is_device_fault());
@@ -99,68 +85,37 @@ fn an_unsatisfied_witness_is_named_and_no_fault_of_the_device() {
 #[test]
 fn circuits_that_fail_or_are_others_are_told_apart() {
     let prover = Prover::new(cpu(), &key(), Cubic::default()).unwrap();
-    assert!(matches!(
-        prover.prove(Cubic::default()),
-        Err(ProveError::Synthesis(_))
-    ));
-    let longer = Cubic {
-        padding: 2,
-        ..Cubic::solved(3)
-    };
-    assert!(matches!(
-        prover.prove(longer),
-        Err(ProveError::WitnessLength {
-            found: 7,
-            expected: 5,
-            ..
-        })
-    ));
-    assert!(matches!(
-        Prover::new(cpu(), &key(), longer),
-        Err(ProveError::KeyMismatch { .. })
-    ));
+    assert!(matches!(prover.prove(Cubic::default()), Err(ProveError::Synthesis(_))));
+    let longer = Cubic { padding: 2, ..Cubic::solved(3) };
+    assert!(matches!(prover.prove(longer), Err(ProveError::WitnessLength { found: 7, expected: 5, .. })));
+    assert!(matches!(Prover::new(cpu(), &key(), longer), Err(ProveError::KeyMismatch { .. })));
 }
 
 #[test]
 fn the_fallback_is_opened_at_the_first_fault_and_kept() {
-    let (first, second) = (
-        FakeDevice::new(Backend::Cuda, 0, "Card"),
-        FakeDevice::new(Backend::Cuda, 1, "Spare"),
-    );
-    let prover = Prover::new(on(&first), &key(), Cubic::default())
-        .unwrap()
-        .with_fallback(on(&second));
+    let (first, second) =
+        (FakeDevice::new(Backend::Cuda, 0, "Card"), FakeDevice::new(Backend::Cuda, 1, "Spare"));
+    let prover = Prover::new(on(&first), &key(), Cubic::default()).unwrap().with_fallback(on(&second));
     prover.prove(Cubic::solved(2)).unwrap();
     assert!(second.log.lock().unwrap().is_empty());
 
     // Too little memory passes: the first device is asked again.
-    let memory = || ProveError::Memory {
-        device: "cuda:0".into(),
-        needed: 2,
-        free: 1,
-    };
+    let memory = || ProveError::Memory { device: "cuda:0".into(), needed: 2, free: 1 };
     for _ in 0..2 {
         first.faults.lock().unwrap().push_back(memory());
         prover.prove(Cubic::solved(2)).unwrap();
         prover.prove(Cubic::solved(2)).unwrap();
     }
-    assert_eq!(
-        *second.log.lock().unwrap(),
-        ["cuda:1 session", "cuda:1 prove", "cuda:1 prove"]
-    );
+    assert_eq!(*second.log.lock().unwrap(), ["cuda:1 session", "cuda:1 prove", "cuda:1 prove"]);
     assert_eq!(first.log.lock().unwrap().len(), 1 + 5);
     assert_eq!(prover.info().name, "Card");
 }
 
 #[test]
 fn a_lost_device_is_set_aside() {
-    let (first, second) = (
-        FakeDevice::new(Backend::Cuda, 0, "Card"),
-        FakeDevice::new(Backend::Cuda, 1, "Spare"),
-    );
-    let prover = Prover::new(on(&first), &key(), Cubic::default())
-        .unwrap()
-        .with_fallback(on(&second));
+    let (first, second) =
+        (FakeDevice::new(Backend::Cuda, 0, "Card"), FakeDevice::new(Backend::Cuda, 1, "Spare"));
+    let prover = Prover::new(on(&first), &key(), Cubic::default()).unwrap().with_fallback(on(&second));
     first.faults.lock().unwrap().push_back(first.lost());
     prover.prove(Cubic::solved(2)).unwrap();
     prover.prove(Cubic::solved(2)).unwrap();
@@ -170,13 +125,9 @@ fn a_lost_device_is_set_aside() {
 
 #[test]
 fn faults_of_both_devices_are_one_error_that_names_both() {
-    let (first, second) = (
-        FakeDevice::new(Backend::Cuda, 0, "Card"),
-        FakeDevice::new(Backend::Cuda, 1, "Spare"),
-    );
-    let prover = Prover::new(on(&first), &key(), Cubic::default())
-        .unwrap()
-        .with_fallback(on(&second));
+    let (first, second) =
+        (FakeDevice::new(Backend::Cuda, 0, "Card"), FakeDevice::new(Backend::Cuda, 1, "Spare"));
+    let prover = Prover::new(on(&first), &key(), Cubic::default()).unwrap().with_fallback(on(&second));
     first.faults.lock().unwrap().push_back(first.lost());
     second.faults.lock().unwrap().push_back(second.lost());
     let error = prover.prove(Cubic::solved(2)).unwrap_err();
@@ -195,10 +146,7 @@ fn without_a_fallback_a_fault_is_returned_as_it_is() {
     let first = FakeDevice::new(Backend::Cuda, 0, "Card");
     let prover = Prover::new(on(&first), &key(), Cubic::default()).unwrap();
     first.faults.lock().unwrap().push_back(first.lost());
-    assert!(matches!(
-        prover.prove(Cubic::solved(2)),
-        Err(ProveError::Device { .. })
-    ));
+    assert!(matches!(prover.prove(Cubic::solved(2)), Err(ProveError::Device { .. })));
     prover.prove(Cubic::solved(2)).unwrap();
 }
 
@@ -220,8 +168,5 @@ fn cancellation_ends_a_proof_and_leaves_the_prover_usable() {
 fn debug_shows_no_key_and_no_secret() {
     let prover = Prover::new(cpu(), &key(), Cubic::default()).unwrap();
     let text = format!("{prover:?}");
-    assert!(
-        text.starts_with("Prover { device: ") && text.len() < 400,
-        "{text}"
-    );
+    assert!(text.starts_with("Prover { device: ") && text.len() < 400, "{text}");
 }

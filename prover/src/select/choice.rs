@@ -73,10 +73,7 @@ impl FromStr for DeviceChoice {
     type Err = ChoiceError;
 
     fn from_str(text: &str) -> Result<Self, ChoiceError> {
-        let unknown = || ChoiceError {
-            value: text.to_owned(),
-            variable: None,
-        };
+        let unknown = || ChoiceError { value: text.to_owned(), variable: None };
         match text.split_once(':') {
             None => match text {
                 "auto" => Ok(DeviceChoice::Auto),
@@ -136,10 +133,10 @@ impl DeviceChoice {
         }
         // What is not Unicode holds a replacement character afterwards and is refused unless it is part of a
         // name, where it matches no adapter.
-        value.to_string_lossy().parse().map_err(|error| ChoiceError {
-            variable: Some(DEVICE_VARIABLE),
-            ..error
-        })
+        value
+            .to_string_lossy()
+            .parse()
+            .map_err(|error| ChoiceError { variable: Some(DEVICE_VARIABLE), ..error })
     }
 
     /// The backend that an explicit choice means.
@@ -195,10 +192,7 @@ mod tests {
             ("wgpu:0", index(0)),
             ("wgpu:3", index(3)),
             ("wgpu:Radeon RX 7900", name("Radeon RX 7900")),
-            (
-                "wgpu:llvmpipe (LLVM 15: 256 bits)",
-                name("llvmpipe (LLVM 15: 256 bits)"),
-            ),
+            ("wgpu:llvmpipe (LLVM 15: 256 bits)", name("llvmpipe (LLVM 15: 256 bits)")),
             ("wgpu:-1", name("-1")),
         ];
         for (text, choice) in table {
@@ -241,10 +235,7 @@ mod tests {
             let error = text.parse::<DeviceChoice>().unwrap_err();
             assert_eq!((error.value(), error.variable()), (text, None));
             let message = error.to_string();
-            assert!(
-                message.contains(ACCEPTED) && message.contains(&format!("{text:?}")),
-                "{message}"
-            );
+            assert!(message.contains(ACCEPTED) && message.contains(&format!("{text:?}")), "{message}");
         }
     }
 

@@ -27,12 +27,7 @@ pub(super) struct Examination {
 }
 
 pub(super) fn examine(drivers: &[Box<dyn Driver>], options: &SelectOptions, extent: Extent) -> Examination {
-    let mut walk = Walk {
-        options,
-        extent,
-        survey: Survey::default(),
-        opened: None,
-    };
+    let mut walk = Walk { options, extent, survey: Survey::default(), opened: None };
     for backend in PREFERENCE {
         let mut missing = true;
         for driver in drivers.iter().filter(|driver| driver.backend() == backend) {
@@ -40,17 +35,10 @@ pub(super) fn examine(drivers: &[Box<dyn Driver>], options: &SelectOptions, exte
             walk.visit_driver(&**driver);
         }
         if missing {
-            walk.add(
-                backend,
-                None,
-                Verdict::Unavailable("not part of this build".into()),
-            );
+            walk.add(backend, None, Verdict::Unavailable("not part of this build".into()));
         }
     }
-    Examination {
-        survey: walk.survey,
-        opened: walk.opened,
-    }
+    Examination { survey: walk.survey, opened: walk.opened }
 }
 
 struct Walk<'a> {
@@ -62,11 +50,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn add(&mut self, backend: Backend, device: Option<DeviceInfo>, verdict: Verdict) {
-        self.survey.candidates.push(Candidate {
-            backend,
-            device,
-            verdict,
-        });
+        self.survey.candidates.push(Candidate { backend, device, verdict });
     }
 
     fn visit_driver(&mut self, driver: &dyn Driver) {
@@ -164,10 +148,7 @@ impl fmt::Display for Objection {
             Objection::OtherChoice(choice) => write!(f, "the choice is another device, {choice}"),
             Objection::NoGpu => f.write_str("a GPU is required, and this computes on the CPU"),
             Objection::Software(backend, ordinal) => {
-                write!(
-                    f,
-                    "computes in software, which is used only by name: {backend}:{ordinal}"
-                )
+                write!(f, "computes in software, which is used only by name: {backend}:{ordinal}")
             }
         }
     }

@@ -43,10 +43,7 @@ pub struct Selected {
 
 impl fmt::Debug for Selected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Selected")
-            .field("device", self.device.info())
-            .field("survey", &self.survey)
-            .finish()
+        f.debug_struct("Selected").field("device", self.device.info()).field("survey", &self.survey).finish()
     }
 }
 
@@ -60,11 +57,7 @@ pub struct Survey {
 impl Survey {
     /// The device that was chosen.
     pub fn chosen(&self) -> Option<&DeviceInfo> {
-        self.candidates
-            .iter()
-            .find(|candidate| candidate.verdict == Verdict::Chosen)?
-            .device
-            .as_ref()
+        self.candidates.iter().find(|candidate| candidate.verdict == Verdict::Chosen)?.device.as_ref()
     }
 
     /// Why the others were not chosen, a line each.
@@ -189,10 +182,9 @@ fn check(drivers: &[Box<dyn Driver>], options: &SelectOptions) -> Result<(), Sel
     }
     let available: Vec<Backend> = drivers.iter().map(|driver| driver.backend()).collect();
     match options.choice.backend() {
-        Some(backend) if !available.contains(&backend) => Err(SelectError::NotInBuild {
-            choice: options.choice.clone(),
-            available,
-        }),
+        Some(backend) if !available.contains(&backend) => {
+            Err(SelectError::NotInBuild { choice: options.choice.clone(), available })
+        }
         _ => Ok(()),
     }
 }
@@ -205,18 +197,14 @@ fn nothing_usable(survey: &Survey, options: &SelectOptions) -> SelectError {
     };
     if options.require_gpu && options.choice == DeviceChoice::Auto {
         let gpus = admitted().filter(|candidate| candidate.backend != Backend::Cpu);
-        return SelectError::NoGpu {
-            reasons: gpus.filter_map(Candidate::reason).collect(),
-        };
+        return SelectError::NoGpu { reasons: gpus.filter_map(Candidate::reason).collect() };
     }
     let named = |candidate: &Candidate| {
         let device = candidate.device.as_ref();
         device.is_none_or(|device| options.choice.names(device) != Some(false))
     };
-    let reasons: Vec<String> = admitted()
-        .filter(|candidate| named(candidate))
-        .filter_map(Candidate::reason)
-        .collect();
+    let reasons: Vec<String> =
+        admitted().filter(|candidate| named(candidate)).filter_map(Candidate::reason).collect();
     let reason = match reasons.is_empty() {
         false => reasons.join("; "),
         true => {
@@ -227,8 +215,5 @@ fn nothing_usable(survey: &Survey, options: &SelectOptions) -> SelectError {
             format!("there is no such device; there are {}", there.join(", "))
         }
     };
-    SelectError::NotUsable {
-        choice: options.choice.clone(),
-        reason,
-    }
+    SelectError::NotUsable { choice: options.choice.clone(), reason }
 }

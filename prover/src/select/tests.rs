@@ -6,10 +6,7 @@ use super::*;
 use crate::testing::{FakeDevice, FakeDriver, Log};
 
 fn options(choice: &str, require_gpu: bool) -> SelectOptions {
-    SelectOptions {
-        choice: choice.parse().unwrap(),
-        require_gpu,
-    }
+    SelectOptions { choice: choice.parse().unwrap(), require_gpu }
 }
 
 fn cuda(ordinal: usize) -> FakeDevice {
@@ -23,14 +20,10 @@ fn wgpu(ordinal: usize, name: &str) -> FakeDevice {
 /// Drivers of all backends; `None` leaves one out.
 fn build(cuda: Option<Vec<FakeDevice>>, wgpu: Option<Vec<FakeDevice>>, log: &Log) -> Vec<Box<dyn Driver>> {
     let cpu = FakeDevice::new(Backend::Cpu, 0, "Host");
-    [
-        (Backend::Cuda, cuda),
-        (Backend::Wgpu, wgpu),
-        (Backend::Cpu, Some(vec![cpu])),
-    ]
-    .into_iter()
-    .filter_map(|(backend, devices)| Some(FakeDriver::boxed(backend, devices?, log)))
-    .collect()
+    [(Backend::Cuda, cuda), (Backend::Wgpu, wgpu), (Backend::Cpu, Some(vec![cpu]))]
+        .into_iter()
+        .filter_map(|(backend, devices)| Some(FakeDriver::boxed(backend, devices?, log)))
+        .collect()
 }
 
 /// The name under which the device selected is known, `cuda:1`, or the error's message.
@@ -50,21 +43,9 @@ fn auto_prefers_cuda_then_hardware_wgpu_then_the_cpu() {
     let soft = || wgpu(0, "llvmpipe").software();
     let table = [
         (Some(vec![cuda(0), cuda(1)]), Some(vec![wgpu(0, "GPU")]), "cuda:0"),
-        (
-            Some(vec![cuda(0).failing(), cuda(1)]),
-            Some(vec![wgpu(0, "GPU")]),
-            "cuda:1",
-        ),
-        (
-            Some(vec![cuda(0).failing()]),
-            Some(vec![soft(), wgpu(1, "GPU")]),
-            "wgpu:1",
-        ),
-        (
-            Some(vec![]),
-            Some(vec![wgpu(0, "GPU").failing(), wgpu(1, "iGPU")]),
-            "wgpu:1",
-        ),
+        (Some(vec![cuda(0).failing(), cuda(1)]), Some(vec![wgpu(0, "GPU")]), "cuda:1"),
+        (Some(vec![cuda(0).failing()]), Some(vec![soft(), wgpu(1, "GPU")]), "wgpu:1"),
+        (Some(vec![]), Some(vec![wgpu(0, "GPU").failing(), wgpu(1, "iGPU")]), "wgpu:1"),
         (None, Some(vec![soft()]), "cpu:0"),
         (None, Some(vec![wgpu(0, "GPU").failing()]), "cpu:0"),
         (None, None, "cpu:0"),
@@ -78,16 +59,8 @@ fn auto_prefers_cuda_then_hardware_wgpu_then_the_cpu() {
 #[test]
 fn an_explicit_choice_never_falls_back() {
     let machine = || {
-        let adapters = vec![
-            wgpu(0, "llvmpipe").software(),
-            wgpu(1, "Radeon").failing(),
-            wgpu(2, "Arc A770"),
-        ];
-        build(
-            Some(vec![cuda(0).failing(), cuda(1)]),
-            Some(adapters),
-            &Log::default(),
-        )
+        let adapters = vec![wgpu(0, "llvmpipe").software(), wgpu(1, "Radeon").failing(), wgpu(2, "Arc A770")];
+        build(Some(vec![cuda(0).failing(), cuda(1)]), Some(adapters), &Log::default())
     };
     let mismatch =
         |device| format!("fails its self-test: msm: {device} and the known answer differ at index 0");
@@ -95,13 +68,7 @@ fn an_explicit_choice_never_falls_back() {
         ("cpu", "cpu:0".to_owned()),
         ("cuda", "cuda:1".into()),
         ("cuda:1", "cuda:1".into()),
-        (
-            "cuda:0",
-            format!(
-                "cuda:0 cannot be used: cuda:0 (Card): {}",
-                mismatch("cuda:0 (Card)")
-            ),
-        ),
+        ("cuda:0", format!("cuda:0 cannot be used: cuda:0 (Card): {}", mismatch("cuda:0 (Card)"))),
         (
             "cuda:7",
             "cuda:7 cannot be used: there is no such device; there are cuda:0 (Card), cuda:1 (Card)".into(),
@@ -110,13 +77,7 @@ fn an_explicit_choice_never_falls_back() {
         ("wgpu:0", "wgpu:0".into()),
         ("wgpu:LLVM", "wgpu:0".into()),
         ("wgpu:arc", "wgpu:2".into()),
-        (
-            "wgpu:1",
-            format!(
-                "wgpu:1 cannot be used: wgpu:1 (Radeon): {}",
-                mismatch("wgpu:1 (Radeon)")
-            ),
-        ),
+        ("wgpu:1", format!("wgpu:1 cannot be used: wgpu:1 (Radeon): {}", mismatch("wgpu:1 (Radeon)"))),
     ];
     for (choice, expected) in table {
         assert_eq!(outcome(&machine(), &options(choice, false)), expected, "{choice}");
@@ -137,10 +98,7 @@ fn a_backend_that_is_not_built_is_named_with_those_that_are() {
     let drivers = build(None, None, &Log::default());
     assert_eq!(
         select(&drivers, &options("cuda:1", false)).unwrap_err(),
-        SelectError::NotInBuild {
-            choice: DeviceChoice::Cuda(Some(1)),
-            available: vec![Backend::Cpu]
-        }
+        SelectError::NotInBuild { choice: DeviceChoice::Cuda(Some(1)), available: vec![Backend::Cpu] }
     );
     assert_eq!(
         outcome(&super::drivers(), &options("wgpu", true)),
@@ -163,10 +121,7 @@ fn require_gpu_never_ends_on_the_cpu() {
     assert_eq!(outcome(&some, &options("auto", true)), "cuda:0");
     assert_eq!(outcome(&some, &options("cuda", true)), "cuda:0");
     log.lock().unwrap().clear();
-    assert_eq!(
-        select(&some, &options("cpu", true)).unwrap_err(),
-        SelectError::Contradiction
-    );
+    assert_eq!(select(&some, &options("cpu", true)).unwrap_err(), SelectError::Contradiction);
     assert!(log.lock().unwrap().is_empty());
 }
 
@@ -202,20 +157,14 @@ fn cpu_mode_touches_no_other_driver() {
 #[test]
 fn a_driver_that_cannot_be_used_is_passed_over_with_its_reason() {
     let log = Log::default();
-    let missing = DeviceError::NoDriver {
-        found: None,
-        needed: "525".into(),
-    };
+    let missing = DeviceError::NoDriver { found: None, needed: "525".into() };
     let mut drivers = build(None, None, &log);
     drivers.insert(0, FakeDriver::broken(Backend::Cuda, missing, &log));
     let selected = select(&drivers, &options("auto", false)).unwrap();
     assert_eq!(selected.device.info().backend, Backend::Cpu);
     assert_eq!(
         selected.survey.reasons(),
-        [
-            "cuda: no usable driver: none found, 525 needed",
-            "wgpu: not part of this build"
-        ]
+        ["cuda: no usable driver: none found, 525 needed", "wgpu: not part of this build"]
     );
     assert_eq!(
         outcome(&drivers, &options("cuda", false)),
@@ -226,10 +175,7 @@ fn a_driver_that_cannot_be_used_is_passed_over_with_its_reason() {
 #[test]
 fn a_device_that_cannot_be_opened_is_unavailable() {
     let mut busy = cuda(0);
-    busy.open = Err(DeviceError::OutOfMemory {
-        asked: 10,
-        free: Some(1),
-    });
+    busy.open = Err(DeviceError::OutOfMemory { asked: 10, free: Some(1) });
     let drivers = build(Some(vec![busy]), None, &Log::default());
     let selected = select(&drivers, &options("auto", false)).unwrap();
     assert_eq!(
@@ -240,25 +186,14 @@ fn a_device_that_cannot_be_opened_is_unavailable() {
 
 #[test]
 fn a_survey_tests_every_device_and_marks_what_select_would_take() {
-    let adapters = || {
-        vec![
-            wgpu(0, "llvmpipe").software(),
-            wgpu(1, "Radeon").failing(),
-            wgpu(2, "Arc"),
-        ]
-    };
+    let adapters = || vec![wgpu(0, "llvmpipe").software(), wgpu(1, "Radeon").failing(), wgpu(2, "Arc")];
     for choice in ["auto", "cuda", "cuda:1", "wgpu", "wgpu:0", "wgpu:arc", "cpu"] {
         for require_gpu in [false, true] {
             let log = Log::default();
             let drivers = build(Some(vec![cuda(0), cuda(1)]), Some(adapters()), &log);
             let options = options(choice, require_gpu);
             let survey = survey(&drivers, &options);
-            let tests = log
-                .lock()
-                .unwrap()
-                .iter()
-                .filter(|entry| entry.ends_with("self-test"))
-                .count();
+            let tests = log.lock().unwrap().iter().filter(|entry| entry.ends_with("self-test")).count();
             assert_eq!(tests, if choice == "cpu" { 1 } else { 6 }, "{choice}");
             let chosen = survey.chosen().map(ToString::to_string);
             let selected = select(&drivers, &options).ok();
@@ -297,14 +232,8 @@ fn the_choice_is_logged_once_and_a_failing_card_warned_of() {
     });
     let events = events.0.lock().unwrap();
     assert_eq!(events.len(), 2, "{events:?}");
-    assert!(
-        events[0].starts_with("WARN") && events[0].contains("cuda:0 (Card)"),
-        "{events:?}"
-    );
-    assert!(
-        events[1].starts_with("INFO") && events[1].contains("device selected"),
-        "{events:?}"
-    );
+    assert!(events[0].starts_with("WARN") && events[0].contains("cuda:0 (Card)"), "{events:?}");
+    assert!(events[1].starts_with("INFO") && events[1].contains("device selected"), "{events:?}");
     assert!(events[1].contains("wgpu: not part of this build"), "{events:?}");
 }
 

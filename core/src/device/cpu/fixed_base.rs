@@ -16,10 +16,7 @@ const TASK: usize = 256;
 pub(super) fn multiples<P: AffinePoint>(base: &P, scalars: &[Scalar]) -> Vec<P> {
     let bits = plan::fixed_base_window(scalars.len());
     let table = Table::new(base, bits);
-    scalars
-        .par_chunks(TASK)
-        .flat_map_iter(|part| table.multiples(part))
-        .collect()
+    scalars.par_chunks(TASK).flat_map_iter(|part| table.multiples(part)).collect()
 }
 
 /// d·2^(bits·w)·P for each window w and each digit d in 1..2^bits.

@@ -4,6 +4,7 @@
 
 mod batch_add;
 mod fixed_base;
+mod host;
 mod msm;
 mod ntt;
 mod select;
@@ -35,17 +36,20 @@ pub struct CpuDevice {
 impl CpuDevice {
     /// The host with all threads of the current rayon pool.
     pub fn new() -> Self {
-        let (memory_total, memory_free) = host_memory();
+        let units = rayon::current_num_threads();
+        let model = host::processor().map_or(String::new(), |model| format!("{model}, "));
+        let (memory_total, memory_free) = host::memory();
         CpuDevice {
             info: DeviceInfo {
                 backend: Backend::Cpu,
                 ordinal: 0,
-                name: format!("{} threads", rayon::current_num_threads()),
+                name: format!("{model}{units} {}", if units == 1 { "thread" } else { "threads" }),
                 driver: None,
                 software: false,
                 memory_total,
                 memory_free,
-                units: rayon::current_num_threads(),
+                shares_host_memory: true,
+                units,
             },
         }
     }
@@ -55,21 +59,6 @@ impl Default for CpuDevice {
     fn default() -> Self {
         CpuDevice::new()
     }
-}
-
-/// Total and available bytes of host memory, where the system tells them in `/proc/meminfo`.
-fn host_memory() -> (Option<u64>, Option<u64>) {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let bytes = |field: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(field))?;
-        line.trim()
-            .strip_suffix(" kB")?
-            .trim()
-            .parse::<u64>()
-            .ok()
-            .map(|kib| kib * 1024)
-    };
-    (bytes("MemTotal:"), bytes("MemAvailable:"))
 }
 
 impl Device for CpuDevice {
@@ -84,6 +73,10 @@ impl Device for CpuDevice {
 
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn memory_free(&self) -> Option<u64> {
+        host::memory().1
     }
 
     fn upload(&self, values: &[Scalar], len: usize) -> Result<SecretVec<Scalar>, DeviceError> {
@@ -113,9 +106,7 @@ impl Device for CpuDevice {
     }
 
     fn bases<P: AffinePoint>(&self, points: &Points<P>) -> Result<Arc<[P]>, DeviceError> {
-        points.to_shared().map_err(|error| DeviceError::Key {
-            reason: error.to_string(),
-        })
+        points.to_shared().map_err(|error| DeviceError::Key { reason: error.to_string() })
     }
 
     fn variables(&self, variables: &VariableSet) -> Result<VariableSet, DeviceError> {
@@ -156,9 +147,7 @@ impl Device for CpuDevice {
     ) -> Result<(), DeviceError> {
         let pairs = a.par_iter_mut().with_min_len(256).zip(&b[..]);
         match c {
-            Some(c) => pairs
-                .zip(&c[..])
-                .for_each(|((a, b), c)| *a = (*a * b - c) * scale),
+            Some(c) => pairs.zip(&c[..]).for_each(|((a, b), c)| *a = (*a * b - c) * scale),
             None => pairs.for_each(|(a, b)| *a = *a * b * scale),
         }
         Ok(())
@@ -196,11 +185,7 @@ impl Device for CpuDevice {
         bases: &Arc<[P]>,
         selection: &Selection,
     ) -> impl Future<Output = Result<P::Projective, DeviceError>> + Send + use<P> {
-        done(msm::msm_indexed(
-            bases,
-            selection.tail_positions(),
-            selection.tail_scalars(),
-        ))
+        done(msm::msm_indexed(bases, selection.tail_positions(), selection.tail_scalars()))
     }
 
     fn batch_add<P: AffinePoint>(

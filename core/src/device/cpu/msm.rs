@@ -38,9 +38,8 @@ fn msm_of<P: AffinePoint>(base: impl Fn(usize) -> P + Sync, scalars: &[Scalar]) 
     }
     let plan = plan::cpu_msm(scalars.len(), rayon::current_num_threads());
     let digits = Digits::new(scalars, plan);
-    let tasks: Vec<(usize, usize)> = (0..plan.windows)
-        .flat_map(|window| (0..plan.chunks).map(move |chunk| (window, chunk)))
-        .collect();
+    let tasks: Vec<(usize, usize)> =
+        (0..plan.windows).flat_map(|window| (0..plan.chunks).map(move |chunk| (window, chunk))).collect();
     let chunk_len = scalars.len().div_ceil(plan.chunks);
     let sums: Vec<P::Projective> = tasks
         .into_par_iter()
@@ -50,12 +49,10 @@ fn msm_of<P: AffinePoint>(base: impl Fn(usize) -> P + Sync, scalars: &[Scalar]) 
             weigh(&bucket_sums(&base, &digits, window, range))
         })
         .collect();
-    sums.chunks(plan.chunks)
-        .rev()
-        .fold(identity::<P>(), |mut sum, chunks| {
-            (0..plan.window_bits).for_each(|_| sum = sum.double());
-            chunks.iter().fold(sum, |sum, chunk| sum + chunk)
-        })
+    sums.chunks(plan.chunks).rev().fold(identity::<P>(), |mut sum, chunks| {
+        (0..plan.window_bits).for_each(|_| sum = sum.double());
+        chunks.iter().fold(sum, |sum, chunk| sum + chunk)
+    })
 }
 
 /// Scalars prepared so that any digit can be read off by itself.
@@ -77,10 +74,8 @@ impl Digits {
         for window in 0..plan.windows - 1 {
             offset += Scalar::from(2u64).pow_vartime([(plan.window_bits * (window + 1) - 1) as u64]);
         }
-        let (offset, half) = (
-            scalar_limbs(&offset),
-            scalar_limbs(&-Scalar::from(2u64).invert().unwrap_or(Scalar::ONE)),
-        );
+        let (offset, half) =
+            (scalar_limbs(&offset), scalar_limbs(&-Scalar::from(2u64).invert().unwrap_or(Scalar::ONE)));
         let recode = |scalar: &Scalar| {
             let limbs = scalar_limbs(scalar);
             // 2^(-1) = (r + 1)/2, so `half` is (r − 1)/2.
@@ -113,11 +108,7 @@ impl Digits {
             return (digit, negative);
         }
         let zero = 1 << (bits - 1);
-        if digit >= zero {
-            (digit - zero, negative)
-        } else {
-            (zero - digit, !negative)
-        }
+        if digit >= zero { (digit - zero, negative) } else { (zero - digit, !negative) }
     }
 }
 
@@ -173,12 +164,7 @@ fn bucket_sums<P: AffinePoint>(
 
     put_off.sort_unstable();
     let runs: Vec<&[u64]> = put_off.chunk_by(|a, b| a >> 32 == b >> 32).collect();
-    let point = |i: usize| {
-        signed(
-            range.start + (put_off[i] as u32 >> 1) as usize,
-            put_off[i] & 1 == 1,
-        )
-    };
+    let point = |i: usize| signed(range.start + (put_off[i] as u32 >> 1) as usize, put_off[i] & 1 == 1);
     let sums = sum_runs(point, runs.iter().map(|run| run.len() as u32).collect());
     for (run, sum) in runs.iter().zip(sums) {
         let bucket = (run[0] >> 32) as usize;
@@ -225,13 +211,8 @@ mod tests {
 
     fn edge_scalars() -> Vec<Scalar> {
         let two = Scalar::from(2u64);
-        let mut scalars = vec![
-            Scalar::ZERO,
-            Scalar::ONE,
-            -Scalar::ONE,
-            two.invert().unwrap(),
-            -two.invert().unwrap(),
-        ];
+        let mut scalars =
+            vec![Scalar::ZERO, Scalar::ONE, -Scalar::ONE, two.invert().unwrap(), -two.invert().unwrap()];
         for exponent in 0..255u64 {
             let power = two.pow_vartime([exponent]);
             scalars.extend([power, power - Scalar::ONE, power + Scalar::ONE, -power]);
@@ -245,18 +226,12 @@ mod tests {
         let base = G1Affine::generator();
         let expected = base * scalars.iter().sum::<Scalar>();
         for window_bits in 3..=16 {
-            let plan = CpuMsmPlan {
-                window_bits,
-                windows: plan::windows(window_bits),
-                chunks: 1,
-            };
+            let plan = CpuMsmPlan { window_bits, windows: plan::windows(window_bits), chunks: 1 };
             let digits = Digits::new(&scalars, plan);
-            let sums = (0..plan.windows)
-                .rev()
-                .fold(G1Projective::identity(), |mut sum, window| {
-                    (0..window_bits).for_each(|_| sum = sum.double());
-                    sum + weigh(&bucket_sums(|_| base, &digits, window, 0..scalars.len()))
-                });
+            let sums = (0..plan.windows).rev().fold(G1Projective::identity(), |mut sum, window| {
+                (0..window_bits).for_each(|_| sum = sum.double());
+                sum + weigh(&bucket_sums(|_| base, &digits, window, 0..scalars.len()))
+            });
             assert_eq!(sums, expected, "window of {window_bits} bits");
         }
     }
@@ -268,14 +243,8 @@ mod tests {
             let scalars: Vec<Scalar> = (0..len).map(|_| Scalar::random(&mut rng)).collect();
             let exponents: Vec<Scalar> = (0..len).map(|_| Scalar::random(&mut rng)).collect();
             let inner: Scalar = scalars.iter().zip(&exponents).map(|(s, e)| s * e).sum();
-            let g1: Vec<_> = exponents
-                .iter()
-                .map(|e| (G1Projective::generator() * e).to_affine())
-                .collect();
-            let g2: Vec<_> = exponents
-                .iter()
-                .map(|e| (G2Projective::generator() * e).to_affine())
-                .collect();
+            let g1: Vec<_> = exponents.iter().map(|e| (G1Projective::generator() * e).to_affine()).collect();
+            let g2: Vec<_> = exponents.iter().map(|e| (G2Projective::generator() * e).to_affine()).collect();
             assert_eq!(msm(&g1, &scalars), G1Projective::generator() * inner, "G1, {len}");
             assert_eq!(msm(&g2, &scalars), G2Projective::generator() * inner, "G2, {len}");
         }

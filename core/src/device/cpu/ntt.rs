@@ -39,11 +39,7 @@ impl Twiddles {
             fill_powers(&mut layers[half..], &domain.root());
             for h in (0..log_size - 1).rev().map(|i| 1usize << i) {
                 let (below, above) = layers.split_at_mut(2 * h);
-                below[h..]
-                    .par_iter_mut()
-                    .with_min_len(4096)
-                    .enumerate()
-                    .for_each(|(j, w)| *w = above[2 * j]);
+                below[h..].par_iter_mut().with_min_len(4096).enumerate().for_each(|(j, w)| *w = above[2 * j]);
             }
         }
         let size_inverse = domain.size_inverse();
@@ -66,10 +62,7 @@ impl Twiddles {
             Transform::Inverse => {
                 self.decimate_in_frequency(values);
                 self.reverse_bits(values);
-                values
-                    .par_iter_mut()
-                    .with_min_len(1024)
-                    .for_each(|value| *value *= self.size_inverse);
+                values.par_iter_mut().with_min_len(1024).for_each(|value| *value *= self.size_inverse);
             }
             Transform::CosetForward => {
                 self.shift.scale(values, |j| j);
@@ -87,8 +80,7 @@ impl Twiddles {
     /// [`Transform::Inverse`] followed by [`Transform::CosetForward`].
     pub(super) fn extend_to_coset(&self, values: &mut [Scalar]) {
         self.decimate_in_frequency(values);
-        self.extend
-            .scale(values, |position| reverse(position, self.log_size));
+        self.extend.scale(values, |position| reverse(position, self.log_size));
         self.decimate_in_time(values);
     }
 
@@ -98,11 +90,8 @@ impl Twiddles {
         if values.len() > SEQUENTIAL {
             let (low, high) = values.split_at_mut(half);
             rayon::join(|| self.decimate_in_time(low), || self.decimate_in_time(high));
-            let butterflies = low
-                .par_iter_mut()
-                .with_min_len(1024)
-                .zip(high)
-                .zip(&self.layers[half..2 * half]);
+            let butterflies =
+                low.par_iter_mut().with_min_len(1024).zip(high).zip(&self.layers[half..2 * half]);
             butterflies.for_each(|((u, v), w)| butterfly_in_time(u, v, w));
             return;
         }
@@ -112,10 +101,7 @@ impl Twiddles {
                 let (low, high) = block.split_at_mut(h);
                 // The first factor of a layer is one.
                 (low[0], high[0]) = (low[0] + high[0], low[0] - high[0]);
-                let rest = low[1..]
-                    .iter_mut()
-                    .zip(&mut high[1..])
-                    .zip(&self.layers[h + 1..2 * h]);
+                let rest = low[1..].iter_mut().zip(&mut high[1..]).zip(&self.layers[h + 1..2 * h]);
                 rest.for_each(|((u, v), w)| butterfly_in_time(u, v, w));
             }
             h *= 2;
@@ -131,10 +117,7 @@ impl Twiddles {
             let rest = low[1..].par_iter_mut().with_min_len(1024).zip(&mut high[1..]);
             rest.zip(self.layers[half + 1..2 * half].par_iter().rev())
                 .for_each(|((u, v), w)| butterfly_in_frequency(u, v, w));
-            rayon::join(
-                || self.decimate_in_frequency(low),
-                || self.decimate_in_frequency(high),
-            );
+            rayon::join(|| self.decimate_in_frequency(low), || self.decimate_in_frequency(high));
             return;
         }
         let mut h = half;
@@ -142,10 +125,8 @@ impl Twiddles {
             for block in values.chunks_exact_mut(2 * h) {
                 let (low, high) = block.split_at_mut(h);
                 (low[0], high[0]) = (low[0] + high[0], low[0] - high[0]);
-                let rest = low[1..]
-                    .iter_mut()
-                    .zip(&mut high[1..])
-                    .zip(self.layers[h + 1..2 * h].iter().rev());
+                let rest =
+                    low[1..].iter_mut().zip(&mut high[1..]).zip(self.layers[h + 1..2 * h].iter().rev());
                 rest.for_each(|((u, v), w)| butterfly_in_frequency(u, v, w));
             }
             h /= 2;
@@ -181,11 +162,7 @@ fn butterfly_in_frequency(u: &mut Scalar, v: &mut Scalar, w: &Scalar) {
 
 /// The lowest `bits` bits of `index` in reverse.
 fn reverse(index: usize, bits: u32) -> usize {
-    if bits == 0 {
-        0
-    } else {
-        index.reverse_bits() >> (usize::BITS - bits)
-    }
+    if bits == 0 { 0 } else { index.reverse_bits() >> (usize::BITS - bits) }
 }
 
 /// Writes 1, base, base², …
@@ -216,23 +193,15 @@ impl Powers {
         let mut outer = vec![Scalar::ONE; 1 << (log_size - inner_bits)];
         fill_powers(&mut outer, &base.pow_vartime([1u64 << inner_bits]));
         outer.iter_mut().for_each(|value| *value *= scale);
-        Powers {
-            inner_bits,
-            inner,
-            outer,
-        }
+        Powers { inner_bits, inner, outer }
     }
 
     /// Multiplies the value at each position with the power for exponent(position).
     fn scale(&self, values: &mut [Scalar], exponent: impl Fn(usize) -> usize + Sync) {
         let mask = (1 << self.inner_bits) - 1;
-        values
-            .par_iter_mut()
-            .with_min_len(1024)
-            .enumerate()
-            .for_each(|(position, value)| {
-                let j = exponent(position);
-                *value *= self.outer[j >> self.inner_bits] * self.inner[j & mask];
-            });
+        values.par_iter_mut().with_min_len(1024).enumerate().for_each(|(position, value)| {
+            let j = exponent(position);
+            *value *= self.outer[j >> self.inner_bits] * self.inner[j & mask];
+        });
     }
 }

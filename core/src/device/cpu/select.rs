@@ -44,8 +44,7 @@ impl Selection {
                 Code::One => part.ones.push(position),
                 Code::Dense => {
                     part.tail_positions.push(position);
-                    part.tail_scalars
-                        .push(witness.dense()[witness.dense_rank(variable)]);
+                    part.tail_scalars.push(witness.dense()[witness.dense_rank(variable)]);
                 }
             }
         }

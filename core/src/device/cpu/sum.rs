@@ -24,15 +24,7 @@ pub(super) fn sum_runs<P: AffinePoint>(point: impl Fn(usize) -> P, mut runs: Vec
     }
     // Each run is now one point, or none if it was empty.
     let mut sums = sums.into_iter();
-    runs.iter()
-        .map(|&len| {
-            if len == 1 {
-                sums.next().unwrap_or_default()
-            } else {
-                P::identity()
-            }
-        })
-        .collect()
+    runs.iter().map(|&len| if len == 1 { sums.next().unwrap_or_default() } else { P::identity() }).collect()
 }
 
 /// Adds pairs of points in blocks: pairs are copied into the block first, so that the cache misses of many of
@@ -86,11 +78,7 @@ impl Kind {
 
 impl<P: AffinePoint> PairAdder<P> {
     pub(super) fn new() -> Self {
-        PairAdder {
-            pairs: Vec::new(),
-            targets: Vec::new(),
-            slopes: Vec::new(),
-        }
+        PairAdder { pairs: Vec::new(), targets: Vec::new(), slopes: Vec::new() }
     }
 
     /// Takes a pair whose sum is to be stored at `target` by the next [`flush`](Self::flush).
@@ -142,11 +130,7 @@ impl<P: AffinePoint> PairAdder<P> {
                 Kind::Tangent => a.coordinates().1.double(),
                 _ => P::Coordinate::ONE,
             };
-            self.slopes.push(Slope {
-                kind,
-                denominator,
-                product,
-            });
+            self.slopes.push(Slope { kind, denominator, product });
             product *= denominator;
         }
         // No denominator is zero, so neither is the product.
@@ -200,13 +184,7 @@ mod tests {
     fn runs_agree_with_projective_sums<P: AffinePoint>(mut random: impl FnMut() -> P) {
         let mut rng = StdRng::seed_from_u64(1);
         let pool: Vec<P> = (0..8).map(|_| random()).collect();
-        for lens in [
-            vec![],
-            vec![0],
-            vec![1, 0, 2, 3, 7],
-            vec![5000, 0, 1, 1500],
-            vec![2; 3000],
-        ] {
+        for lens in [vec![], vec![0], vec![1, 0, 2, 3, 7], vec![5000, 0, 1, 1500], vec![2; 3000]] {
             let total: u32 = lens.iter().sum();
             // A small pool makes equal points, opposite points and infinity meet often.
             let points: Vec<P> = (0..total)
@@ -221,9 +199,7 @@ mod tests {
             assert_eq!(sums.len(), lens.len());
             for (sum, len) in sums.iter().zip(&lens) {
                 let mut expected = P::Projective::identity();
-                points[start..start + *len as usize]
-                    .iter()
-                    .for_each(|p| expected += p);
+                points[start..start + *len as usize].iter().for_each(|p| expected += p);
                 assert_eq!(*sum, expected.to_affine());
                 start += *len as usize;
             }

@@ -21,10 +21,7 @@ impl Limbs {
 
     /// Zero.
     pub(super) fn zero(count: usize) -> Limbs {
-        Limbs {
-            count: count.min(MAX_LIMBS),
-            limbs: [0; MAX_LIMBS],
-        }
+        Limbs { count: count.min(MAX_LIMBS), limbs: [0; MAX_LIMBS] }
     }
 
     /// Limbs known to belong to the field and to be narrow enough.
@@ -57,9 +54,7 @@ impl Eq for Limbs {}
 
 impl std::fmt::Debug for Limbs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list()
-            .entries(self.as_slice().iter().map(|limb| format!("{limb:#x}")))
-            .finish()
+        f.debug_list().entries(self.as_slice().iter().map(|limb| format!("{limb:#x}"))).finish()
     }
 }
 

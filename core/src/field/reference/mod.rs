@@ -45,11 +45,7 @@ impl LimbField {
     pub fn new(modulus: Modulus, limb_bits: u32) -> Result<LimbField, LimbWidthError> {
         let constants = modulus.montgomery(limb_bits)?;
         let m = Limbs::from_trusted(&constants.modulus);
-        Ok(LimbField {
-            modulus,
-            constants,
-            m,
-        })
+        Ok(LimbField { modulus, constants, m })
     }
 
     /// The modulus m.
@@ -89,13 +85,9 @@ impl LimbField {
     /// [`LimbError::NotReduced`] from m on.
     pub fn to_limbs(&self, value: &Natural) -> Result<Limbs, LimbError> {
         if value >= self.modulus.value() {
-            return Err(LimbError::NotReduced {
-                modulus: self.modulus,
-            });
+            return Err(LimbError::NotReduced { modulus: self.modulus });
         }
-        Ok(Limbs::from_trusted(
-            &value.limbs(self.limb_bits(), self.limb_count()),
-        ))
+        Ok(Limbs::from_trusted(&value.limbs(self.limb_bits(), self.limb_count())))
     }
 
     /// The number that the limbs spell, below m.
@@ -113,22 +105,13 @@ impl LimbField {
     pub fn check(&self, limbs: &[u32]) -> Result<Limbs, LimbError> {
         let (limb_bits, expected) = (self.limb_bits(), self.limb_count());
         if limbs.len() != expected {
-            return Err(LimbError::Count {
-                found: limbs.len(),
-                expected,
-            });
+            return Err(LimbError::Count { found: limbs.len(), expected });
         }
         if let Some(index) = limbs.iter().position(|&limb| u64::from(limb) >> limb_bits != 0) {
-            return Err(LimbError::Width {
-                index,
-                limb: limbs[index],
-                limb_bits,
-            });
+            return Err(LimbError::Width { index, limb: limbs[index], limb_bits });
         }
         Natural::from_limbs(limbs.iter().copied(), limb_bits)
-            .ok_or(LimbError::NotReduced {
-                modulus: self.modulus,
-            })
+            .ok_or(LimbError::NotReduced { modulus: self.modulus })
             .and_then(|value| self.to_limbs(&value))
     }
 
@@ -157,10 +140,7 @@ impl LimbField {
     ///
     /// Coarsely integrated operand scanning (Ç. Koç, T. Acar, B. Kaliski, "Analyzing and comparing Montgomery
     /// multiplication algorithms", IEEE Micro 16 (1996), section 5).
-    #[allow(
-        clippy::needless_range_loop,
-        reason = "the loops of the paper, with its indices"
-    )]
+    #[allow(clippy::needless_range_loop, reason = "the loops of the paper, with its indices")]
     pub fn mul(&self, a: &Limbs, b: &Limbs) -> Limbs {
         let (n, w, mask) = (self.limb_count(), self.limb_bits(), self.mask());
         let m = &self.m;
@@ -215,16 +195,10 @@ impl LimbField {
 
     /// The Montgomery form of x^e, from that of x.
     pub fn pow(&self, a: &Limbs, exponent: &Natural) -> Limbs {
-        (0..exponent.bit_length())
-            .rev()
-            .fold(self.one(), |power, position| {
-                let square = self.square(&power);
-                if exponent.bit(position) {
-                    self.mul(&square, a)
-                } else {
-                    square
-                }
-            })
+        (0..exponent.bit_length()).rev().fold(self.one(), |power, position| {
+            let square = self.square(&power);
+            if exponent.bit(position) { self.mul(&square, a) } else { square }
+        })
     }
 
     /// The Montgomery form of 1/x, from that of x; `None` for zero.

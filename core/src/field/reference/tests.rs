@@ -16,10 +16,7 @@ trait Oracle: Field + From<u64> + Into<Natural> {
     /// Σ word_i · 2^(64·i).
     fn from_words(words: [u64; 6]) -> Self {
         let radix = Self::from(1 << 32).square();
-        words
-            .iter()
-            .rev()
-            .fold(Self::ZERO, |sum, &word| sum * radix + Self::from(word))
+        words.iter().rev().fold(Self::ZERO, |sum, &word| sum * radix + Self::from(word))
     }
 
     fn power_of_two(exponent: u64) -> Self {
@@ -53,13 +50,7 @@ impl Codec<'_> {
     fn expect<F: Oracle>(&self, a: Limbs, x: F) {
         let a = self.0.check(a.as_slice()).unwrap();
         let decoded = self.0.from_limbs(&self.0.from_montgomery(&a));
-        assert_eq!(
-            decoded,
-            x.into(),
-            "{} over {} bits",
-            F::MODULUS.name(),
-            self.0.limb_bits()
-        );
+        assert_eq!(decoded, x.into(), "{} over {} bits", F::MODULUS.name(), self.0.limb_bits());
     }
 }
 
@@ -70,14 +61,9 @@ fn check_one<F: Oracle>(field: &LimbField, x: F) {
     codec.expect(field.neg(&a), -x);
     codec.expect(field.square(&a), x.square());
 
-    let packed = field
-        .to_limbs(&(x * F::power_of_two(F::PACKED_BITS)).into())
-        .unwrap();
+    let packed = field.to_limbs(&(x * F::power_of_two(F::PACKED_BITS)).into()).unwrap();
     let constants = field.constants();
-    assert_eq!(
-        field.mul(&packed, &field.check(&constants.from_packed).unwrap()),
-        a
-    );
+    assert_eq!(field.mul(&packed, &field.check(&constants.from_packed).unwrap()), a);
     assert_eq!(field.mul(&a, &field.check(&constants.to_packed).unwrap()), packed);
 }
 
@@ -101,10 +87,7 @@ fn check_two<F: Oracle>(field: &LimbField, x: F, y: F) {
 fn edges<F: Oracle>(exponents: impl IntoIterator<Item = u64>) -> Vec<F> {
     let powers = exponents.into_iter().map(F::power_of_two);
     let around = powers.flat_map(|power| [power - F::ONE, power, power + F::ONE]);
-    [F::ZERO, F::ONE, -F::ONE, F::from(2), -F::from(2)]
-        .into_iter()
-        .chain(around)
-        .collect()
+    [F::ZERO, F::ONE, -F::ONE, F::from(2), -F::from(2)].into_iter().chain(around).collect()
 }
 
 fn check_edges<F: Oracle>() {
@@ -148,10 +131,7 @@ fn edge_values_in_fp() {
 fn thirty_two_bit_limbs_are_the_packed_form() {
     let field = LimbField::new(Modulus::FR, 32).unwrap();
     for x in edges::<Scalar>(0..=255) {
-        assert_eq!(
-            Codec(&field).encode(x).as_slice(),
-            crate::fenced::slices::scalar_words(&[x])
-        );
+        assert_eq!(Codec(&field).encode(x).as_slice(), crate::fenced::slices::scalar_words(&[x]));
     }
 }
 
@@ -159,40 +139,22 @@ fn thirty_two_bit_limbs_are_the_packed_form() {
 fn what_is_no_element_is_refused() {
     for field in every_width::<Scalar>().chain(every_width::<Fp>()) {
         let (bits, count) = (field.limb_bits(), field.limb_count());
-        let not_reduced = Err(LimbError::NotReduced {
-            modulus: *field.modulus(),
-        });
+        let not_reduced = Err(LimbError::NotReduced { modulus: *field.modulus() });
         assert_eq!(field.to_limbs(field.modulus().value()), not_reduced);
         assert_eq!(field.check(&field.constants().modulus), not_reduced);
         // All ones, which for some widths is beyond 2^384.
-        assert_eq!(
-            field.check(&vec![((1u64 << bits) - 1) as u32; count]),
-            not_reduced
-        );
+        assert_eq!(field.check(&vec![((1u64 << bits) - 1) as u32; count]), not_reduced);
         assert_eq!(
             field.check(&vec![0; count + 1]),
-            Err(LimbError::Count {
-                found: count + 1,
-                expected: count
-            })
+            Err(LimbError::Count { found: count + 1, expected: count })
         );
-        assert_eq!(
-            field.check(&[]),
-            Err(LimbError::Count {
-                found: 0,
-                expected: count
-            })
-        );
+        assert_eq!(field.check(&[]), Err(LimbError::Count { found: 0, expected: count }));
         if bits < 32 {
             let mut limbs = vec![0; count];
             limbs[1] = 1 << bits;
             assert_eq!(
                 field.check(&limbs),
-                Err(LimbError::Width {
-                    index: 1,
-                    limb: 1 << bits,
-                    limb_bits: bits
-                })
+                Err(LimbError::Width { index: 1, limb: 1 << bits, limb_bits: bits })
             );
         }
     }

@@ -18,20 +18,8 @@ const COUNTS: [(usize, KeyPart, usize); 6] = [
 fn map_and_decode(path: &Path) -> Result<ProvingKey, KeyError> {
     let key = ProvingKey::map(path, &NEVER)?;
     let loaded = |points: &Points<G1Affine>| points.to_shared();
-    let (h, l, a, b_g1) = (
-        loaded(&key.h)?,
-        loaded(&key.l)?,
-        loaded(&key.a)?,
-        loaded(&key.b_g1)?,
-    );
-    Ok(ProvingKey::new(
-        key.vk.clone(),
-        h,
-        l,
-        a,
-        b_g1,
-        key.b_g2.to_shared()?,
-    ))
+    let (h, l, a, b_g1) = (loaded(&key.h)?, loaded(&key.l)?, loaded(&key.a)?, loaded(&key.b_g1)?);
+    Ok(ProvingKey::new(key.vk.clone(), h, l, a, b_g1, key.b_g2.to_shared()?))
 }
 
 #[test]
@@ -68,13 +56,8 @@ fn forged_counts_are_refused_before_memory_is_allocated() {
                 ProvingKey::read(file.path(), &NEVER),
                 ProvingKey::map(file.path(), &NEVER),
             ] {
-                let KeyError::ForgedCount {
-                    offset,
-                    part: found,
-                    count,
-                    available,
-                    ..
-                } = result.expect_err("forged")
+                let KeyError::ForgedCount { offset, part: found, count, available, .. } =
+                    result.expect_err("forged")
                 else {
                     panic!("another error for {part} and {forged}")
                 };
@@ -92,10 +75,7 @@ fn an_altered_byte_is_refused_or_means_another_key() {
         let mut altered = bytes.clone();
         altered[at] ^= 1 << (at * 5 % 8);
         let file = file_of(&altered);
-        let results = [
-            ProvingKey::from_bytes(&altered, Checks::CurveOnly),
-            map_and_decode(file.path()),
-        ];
+        let results = [ProvingKey::from_bytes(&altered, Checks::CurveOnly), map_and_decode(file.path())];
         for result in results {
             match result {
                 // The encoding is unique: what was accepted is what is written again.
@@ -122,22 +102,13 @@ fn points_outside_the_subgroup_are_refused_where_that_is_checked() {
     for (bytes, part, index, at) in [g1, g2] {
         let file = file_of(&bytes);
         let own = [ParameterDigest::of(&bytes)];
-        let trusting = ReadOptions {
-            trusted: &own,
-            ..ReadOptions::default()
-        };
+        let trusting = ReadOptions { trusted: &own, ..ReadOptions::default() };
         ProvingKey::from_bytes(&bytes, Checks::CurveOnly).expect("not checked");
         for options in [NEVER, trusting] {
             ProvingKey::read(file.path(), &options).expect("not checked");
-            assert_eq!(
-                bytes_of(&ProvingKey::map(file.path(), &options).expect("not checked")),
-                bytes
-            );
+            assert_eq!(bytes_of(&ProvingKey::map(file.path(), &options).expect("not checked")), bytes);
         }
-        let always = ReadOptions {
-            checks: CheckPolicy::Always,
-            ..trusting
-        };
+        let always = ReadOptions { checks: CheckPolicy::Always, ..trusting };
         for result in [
             ProvingKey::from_bytes(&bytes, Checks::Full),
             ProvingKey::read(file.path(), &ReadOptions::default()),
@@ -146,14 +117,7 @@ fn points_outside_the_subgroup_are_refused_where_that_is_checked() {
             ProvingKey::map(file.path(), &always),
         ] {
             let error = result.expect_err("outside the subgroup");
-            let KeyError::InvalidPoint {
-                offset,
-                part: found_part,
-                index: found,
-                fault,
-                ..
-            } = error
-            else {
+            let KeyError::InvalidPoint { offset, part: found_part, index: found, fault, .. } = error else {
                 panic!("another error: {error}")
             };
             assert_eq!((found_part, found, offset), (part, index, at));
@@ -176,12 +140,7 @@ fn the_verifying_key_is_checked_in_full_always() {
             VerifyingKey::read_prefix(&bytes).map(|(vk, _)| ProvingKey { vk, ..small_key() }),
         ] {
             let error = result.expect_err("outside the subgroup");
-            let KeyError::InvalidPoint {
-                offset,
-                part: found,
-                fault: PointFault::NotInSubgroup,
-                ..
-            } = error
+            let KeyError::InvalidPoint { offset, part: found, fault: PointFault::NotInSubgroup, .. } = error
             else {
                 panic!("another error: {error}")
             };
@@ -198,17 +157,9 @@ fn infinity_is_refused_by_readers_and_writers() {
         bytes[at..at + size].fill(0);
         bytes[at] = 0x40;
         let file = file_of(&bytes);
-        for result in [
-            ProvingKey::from_bytes(&bytes, Checks::CurveOnly),
-            map_and_decode(file.path()),
-        ] {
+        for result in [ProvingKey::from_bytes(&bytes, Checks::CurveOnly), map_and_decode(file.path())] {
             let error = result.expect_err("infinity");
-            let KeyError::InvalidPoint {
-                offset,
-                fault: PointFault::Infinity,
-                ..
-            } = error
-            else {
+            let KeyError::InvalidPoint { offset, fault: PointFault::Infinity, .. } = error else {
                 panic!("another error: {error}")
             };
             assert_eq!(offset, at as u64);
@@ -217,13 +168,7 @@ fn infinity_is_refused_by_readers_and_writers() {
     let mut key = small_key();
     key.l = vec![G1Affine::generator(), G1Affine::identity()].into();
     let error = key.write(std::io::sink()).expect_err("infinity");
-    let KeyError::InvalidPoint {
-        offset: 1452,
-        part: KeyPart::L,
-        index: 1,
-        ..
-    } = error
-    else {
+    let KeyError::InvalidPoint { offset: 1452, part: KeyPart::L, index: 1, .. } = error else {
         panic!("another error: {error}")
     };
 }
@@ -243,9 +188,7 @@ fn a_mapped_file_that_changes_its_size_is_an_error() {
             key.b_g2.to_shared().expect_err("changed"),
             key.write(std::io::sink()).expect_err("changed"),
         ] {
-            let KeyError::Changed { expected, found, .. } = error else {
-                panic!("another error: {error}")
-            };
+            let KeyError::Changed { expected, found, .. } = error else { panic!("another error: {error}") };
             assert_eq!((expected, found), (bytes.len() as u64, len));
         }
     }
@@ -255,19 +198,11 @@ fn a_mapped_file_that_changes_its_size_is_an_error() {
 fn a_stream_that_ends_early_or_late_is_an_error() {
     let bytes = bytes_of(&small_key());
     let read = |total: usize| {
-        ProvingKey::read_stream(
-            &bytes[..],
-            KeyOrigin::UNNAMED,
-            total as u64,
-            &ReadOptions::default(),
-        )
+        ProvingKey::read_stream(&bytes[..], KeyOrigin::UNNAMED, total as u64, &ReadOptions::default())
     };
     read(bytes.len()).expect("as promised");
     let error = read(bytes.len() + 1000).expect_err("shorter than promised");
-    assert!(
-        matches!(error, KeyError::Changed { found, .. } if found == bytes.len() as u64),
-        "{error}"
-    );
+    assert!(matches!(error, KeyError::Changed { found, .. } if found == bytes.len() as u64), "{error}");
 
     let longer = [&bytes[..], &[0]].concat();
     let error = ProvingKey::read_stream(&longer[..], KeyOrigin::UNNAMED, bytes.len() as u64, &NEVER)
@@ -283,16 +218,13 @@ fn empty_files_and_folders_are_refused() {
         assert!(matches!(read(file.path(), &NEVER), Err(KeyError::Empty { .. })));
         assert!(matches!(read(folder.path(), &NEVER), Err(KeyError::Io { .. })));
     }
-    assert!(matches!(
-        ProvingKey::from_bytes(&[], Checks::Full),
-        Err(KeyError::Empty { .. })
-    ));
+    assert!(matches!(ProvingKey::from_bytes(&[], Checks::Full), Err(KeyError::Empty { .. })));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_device_file_is_refused_and_not_read() {
     for path in ["/dev/zero", "/dev/null"] {
-        assert!(matches!(inspect(path), Err(KeyError::Io { .. })), "{path}");
+        assert!(matches!(inspect(path, None), Err(KeyError::Io { .. })), "{path}");
     }
 }

@@ -14,17 +14,11 @@ use super::*;
 mod faults;
 mod round_trips;
 
-const NEVER: ReadOptions<'static> = ReadOptions {
-    checks: CheckPolicy::Never,
-    trusted: &[],
-    progress: None,
-};
+const NEVER: ReadOptions<'static> = ReadOptions { checks: CheckPolicy::Never, trusted: &[], progress: None };
 
 /// Random points of the subgroup.
 pub(super) fn random_points<P: AffinePoint>(rng: &mut StdRng, count: usize) -> Vec<P> {
-    (0..count)
-        .map(|_| P::Projective::random(&mut *rng).to_affine())
-        .collect()
+    (0..count).map(|_| P::Projective::random(&mut *rng).to_affine()).collect()
 }
 
 /// A key with 2 points of ic, then 3, 2, 2, 1 and 1; it proves nothing.
@@ -71,10 +65,7 @@ pub(super) fn outside_subgroup_g1() -> G1Affine {
         let y: Option<Fp> = (x.square() * x + Fp::from(4)).sqrt().into();
         y.map(|y| G1Affine::from_coordinates(x, y))
     });
-    candidates
-        .flatten()
-        .find(|point| !point.is_in_subgroup())
-        .expect("nearly every point is outside")
+    candidates.flatten().find(|point| !point.is_in_subgroup()).expect("nearly every point is outside")
 }
 
 /// A point of E'(Fp2) outside the subgroup.
@@ -86,10 +77,7 @@ pub(super) fn outside_subgroup_g2() -> G2Affine {
         let y: Option<Fp2> = (x.square() * x + b).sqrt().into();
         y.map(|y| G2Affine::from_coordinates(x, y))
     });
-    candidates
-        .flatten()
-        .find(|point| !point.is_in_subgroup())
-        .expect("nearly every point is outside")
+    candidates.flatten().find(|point| !point.is_in_subgroup()).expect("nearly every point is outside")
 }
 
 /// A temporary file with these bytes.

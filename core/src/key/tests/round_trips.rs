@@ -6,11 +6,7 @@ use super::*;
 
 #[test]
 fn reads_what_it_writes() {
-    for sizes in [
-        [2, 3, 2, 2, 1, 1],
-        [1, 0, 0, 0, 0, 0],
-        [3, 600, 300, 257, 256, 255],
-    ] {
+    for sizes in [[2, 3, 2, 2, 1, 1], [1, 0, 0, 0, 0, 0], [3, 600, 300, 257, 256, 255]] {
         let key = key_of_sizes(sizes);
         let bytes = bytes_of(&key);
         let read = ProvingKey::from_bytes(&bytes, Checks::Full).expect("a good key");
@@ -45,10 +41,7 @@ fn verifying_keys_read_what_they_write() {
     let error = VerifyingKey::read(&bytes).expect_err("too long");
     let expected = bytes.len() as u64 - 1;
     assert!(matches!(error, KeyError::TrailingBytes { offset, extra: 1, .. } if offset == expected));
-    assert_eq!(
-        VerifyingKey::read_prefix(&bytes).expect("a good key"),
-        (key, bytes.len() - 1)
-    );
+    assert_eq!(VerifyingKey::read_prefix(&bytes).expect("a good key"), (key, bytes.len() - 1));
 }
 
 #[test]
@@ -66,7 +59,7 @@ fn trailing_bytes_are_counted_hashed_and_not_written() {
         assert_eq!(key.digest(), Some(ParameterDigest::of(&bytes)));
         assert_eq!(bytes_of(&key), bytes[..len]);
     }
-    let summary = inspect(file.path()).expect("a good key");
+    let summary = inspect(file.path(), None).expect("a good key");
     let expected = ParameterSummary {
         ic: 2,
         h: 3,
@@ -90,9 +83,7 @@ fn ranges_outside_a_query_are_an_error() {
     let mapped = ProvingKey::map(file.path(), &NEVER).expect("a good key");
     for points in [&key.h, &mapped.h] {
         for (start, count) in [(0, 4), (3, 1), (4, 0), (usize::MAX, 1)] {
-            let error = points
-                .read(start, &mut vec![G1Affine::default(); count])
-                .expect_err("outside");
+            let error = points.read(start, &mut vec![G1Affine::default(); count]).expect_err("outside");
             assert!(matches!(error, KeyError::OutOfRange { len: 3, .. }), "{error}");
         }
         points.read(3, &mut []).expect("an empty range at the end");
@@ -106,31 +97,17 @@ fn progress_reaches_the_end_of_each_phase() {
     let file = file_of(&bytes);
     let seen = Mutex::new(Vec::new());
     let note = |progress: Progress| seen.lock().expect("no panic").push(progress);
-    let options = ReadOptions {
-        progress: Some(&note),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { progress: Some(&note), ..ReadOptions::default() };
     for mapped in [false, true] {
         seen.lock().expect("no panic").clear();
         let read = if mapped { ProvingKey::map } else { ProvingKey::read };
         read(file.path(), &options).expect("a good key");
         let seen = seen.lock().expect("no panic");
         let points = 703 * 96 + 300 * 192;
-        for (phase, total) in [
-            (ReadPhase::Reading, bytes.len() as u64),
-            (ReadPhase::Checking, points),
-        ] {
+        for (phase, total) in [(ReadPhase::Reading, bytes.len() as u64), (ReadPhase::Checking, points)] {
             let of_phase: Vec<_> = seen.iter().filter(|progress| progress.phase == phase).collect();
-            assert!(
-                of_phase
-                    .iter()
-                    .all(|progress| progress.total == total && progress.done <= total)
-            );
-            assert_eq!(
-                of_phase.iter().filter(|progress| progress.done == total).count(),
-                1,
-                "{phase:?}"
-            );
+            assert!(of_phase.iter().all(|progress| progress.total == total && progress.done <= total));
+            assert_eq!(of_phase.iter().filter(|progress| progress.done == total).count(), 1, "{phase:?}");
         }
     }
 }

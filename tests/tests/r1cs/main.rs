@@ -1,0 +1,5 @@
+//! The three constraint systems agree: with each other, with the definitions, and in sequence as in parallel.
+
+mod agreement;
+mod drawn;
+mod parallel;
