@@ -105,6 +105,15 @@ impl<T: Clearable> From<Vec<T>> for SecretVec<T> {
     }
 }
 
+impl<T: Clearable> FromIterator<T> for SecretVec<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let values = values.into_iter();
+        let mut vector = SecretVec::with_capacity(values.size_hint().0);
+        values.for_each(|value| vector.push(value));
+        vector
+    }
+}
+
 impl<T: Clearable> Deref for SecretVec<T> {
     type Target = [T];
 

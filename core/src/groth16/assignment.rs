@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use blstrs::Scalar;
+use tracing::info_span;
 
 use super::ProveError;
 use crate::r1cs::{Circuit, Collector, CompactWitness, Evaluations, Evaluator, Shape};
@@ -20,6 +21,7 @@ pub struct Assignment {
 impl Assignment {
     /// Collects the witness of a circuit whose matrices a session holds: constraints are not looked at.
     pub fn collect<C: Circuit<Scalar>>(circuit: C) -> Result<Self, ProveError> {
+        let _span = info_span!("synth").entered();
         let start = Instant::now();
         let (witness, num_inputs) = Collector::collect(circuit)?;
         Ok(Assignment { witness, num_inputs, evaluations: None, synthesis: start.elapsed() })
@@ -31,6 +33,7 @@ impl Assignment {
     /// # Errors
     /// [`ProveError::Unsatisfied`] with the first constraint that does not hold, before any device is touched.
     pub fn evaluate<C: Circuit<Scalar>>(circuit: C) -> Result<(Self, Shape), ProveError> {
+        let _span = info_span!("synth").entered();
         let start = Instant::now();
         let evaluation = Evaluator::evaluate(circuit)?;
         if let Some(unsatisfied) = evaluation.unsatisfied {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use blstrs::Scalar;
-use tracing::{info, warn};
+use tracing::{info, info_span, warn};
 
 use super::resident::ResidentKey;
 use super::{
@@ -107,7 +107,8 @@ impl<D: Device> Session<D> {
                 schedule::prove(&*self.device, &self.key, assignment, blinding, cancellation, &mut times)
                     .await?;
             let verification = Instant::now();
-            if self.verifier.verify(&proof, &public_inputs) == Ok(true) {
+            let verified = info_span!("verify").in_scope(|| self.verifier.verify(&proof, &public_inputs));
+            if verified == Ok(true) {
                 times.verify = verification.elapsed();
                 times.total = assignment.synthesis + start.elapsed();
                 let proven = Proven {

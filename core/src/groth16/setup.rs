@@ -90,13 +90,13 @@ struct Exponents {
     /// τ^i·Z(τ)/δ.
     h: SecretVec<Scalar>,
     /// u_k(τ), for every variable.
-    a: Vec<Scalar>,
+    a: SecretVec<Scalar>,
     /// v_k(τ), for every variable.
-    b: Vec<Scalar>,
+    b: SecretVec<Scalar>,
     /// (β·u_k(τ) + α·v_k(τ) + w_k(τ))/γ for public inputs.
-    ic: Vec<Scalar>,
+    ic: SecretVec<Scalar>,
     /// The same over δ for auxiliary variables.
-    l: Vec<Scalar>,
+    l: SecretVec<Scalar>,
 }
 
 /// Makes the key of a circuit. For the same trapdoor and generators it is bellperson's key, byte for byte.
@@ -117,10 +117,10 @@ pub async fn generate_key<D: Device>(
     if let Some(variable) = exponents.l.iter().position(Scalar::is_zero_vartime) {
         return Err(SetupError::UnconstrainedVariable(variable));
     }
-    let nonzero = |values: Vec<Scalar>| -> Vec<Scalar> {
-        values.into_iter().filter(|value| !value.is_zero_vartime()).collect()
+    let nonzero = |values: &[Scalar]| -> SecretVec<Scalar> {
+        values.iter().copied().filter(|value| !value.is_zero_vartime()).collect()
     };
-    let (a, b) = (nonzero(exponents.a), nonzero(exponents.b));
+    let (a, b) = (nonzero(&exponents.a), nonzero(&exponents.b));
     let vk = verifying_key(generators, trapdoor, multiply(device, g1, &exponents.ic).await?);
     let h = multiply(device, g1, &exponents.h).await?;
     let l = multiply(device, g1, &exponents.l).await?;
@@ -151,14 +151,16 @@ async fn exponents<D: Device>(device: &D, r1cs: &R1cs, trapdoor: &Trapdoor) -> R
         powers.push(power);
         power *= tau;
     }
-    let lagrange = SecretVec::from(lagrange_at_tau(device, &domain, &powers).await?);
+    let lagrange = lagrange_at_tau(device, &domain, &powers).await?;
 
     let scale = vanishing * over_delta;
     powers.resize(domain.size() - 1, Scalar::ZERO);
     powers.iter_mut().for_each(|power| *power *= scale);
 
-    let [a, b, c] = [&r1cs.a, &r1cs.b, &r1cs.c].map(|matrix| matrix.transpose_product(&lagrange));
-    let mixed: Vec<Scalar> = a.iter().zip(&b).zip(&c).map(|((a, b), c)| beta * a + alpha * b + c).collect();
+    let [a, b, c] =
+        [&r1cs.a, &r1cs.b, &r1cs.c].map(|matrix| SecretVec::from(matrix.transpose_product(&lagrange)));
+    let mixed: SecretVec<Scalar> =
+        a.iter().zip(&b[..]).zip(&c[..]).map(|((a, b), c)| beta * a + alpha * b + c).collect();
     let (inputs, aux) = mixed.split_at(r1cs.shape().num_inputs);
     let ic = inputs.iter().map(|value| value * over_gamma).collect();
     let l = aux.iter().map(|value| value * over_delta).collect();
@@ -170,11 +172,11 @@ async fn lagrange_at_tau<D: Device>(
     device: &D,
     domain: &Domain,
     powers: &[Scalar],
-) -> Result<Vec<Scalar>, DeviceError> {
+) -> Result<SecretVec<Scalar>, DeviceError> {
     let resident = device.domain(domain)?;
     let mut values = device.upload(powers, powers.len())?;
     device.ntt(&resident, Transform::Inverse, &mut values)?;
-    device.download(&values).await
+    device.download(&values).await.map(SecretVec::from)
 }
 
 async fn multiply<D: Device, P: AffinePoint>(

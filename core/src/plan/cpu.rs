@@ -47,7 +47,7 @@ pub fn cpu_msm(len: usize, threads: usize) -> CpuMsmPlan {
     })
 }
 
-/// The time of one window over `points` points, in 1024ths of an addition.
+/// The time of one window over `points` points, in units of 1/1024 of an addition.
 ///
 /// Each point that does not open a bucket takes one addition. Of those up to a quarter more where few buckets make
 /// points wait for each other, and more where buckets outgrow the cache (2^14 of them take 1.5 MB in G1). Each open

@@ -6,8 +6,9 @@ use rayon::prelude::*;
 
 use super::sum::sum_runs;
 use crate::curve::AffinePoint;
-use crate::field::{SCALAR_BITS, scalar_window};
+use crate::field::{SCALAR_BITS, scalar_limbs, scalar_window};
 use crate::plan;
+use crate::secret::SecretVec;
 
 /// Multiples that one task computes: their table look-ups share the inversions of a round.
 const TASK: usize = 256;
@@ -55,7 +56,7 @@ impl<P: AffinePoint> Table<P> {
     }
 
     fn multiples(&self, scalars: &[Scalar]) -> Vec<P> {
-        let limbs: Vec<[u64; 4]> = scalars.iter().map(crate::field::scalar_limbs).collect();
+        let limbs: SecretVec<[u64; 4]> = scalars.iter().map(scalar_limbs).collect();
         let windows = self.windows.len();
         let look_up = |i: usize| {
             let (scalar, window) = (i / windows, i % windows);
