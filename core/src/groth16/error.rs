@@ -96,7 +96,10 @@ pub enum ProveError {
         error: DeviceError,
     },
     /// The device returned proofs that do not verify, though the witness satisfies the circuit.
-    #[error("{attempts} proofs made on {device} do not verify")]
+    #[error(
+        "{attempts} proofs made on {device} do not verify, though the witness satisfies the circuit: \
+         the device computes wrongly, or the key belongs to another circuit with queries of the same lengths"
+    )]
     InvalidProof {
         /// The device.
         device: String,
