@@ -19,11 +19,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::curve::{AffinePoint, G1Affine, G2Affine};
-use crate::fenced::mapping::MappedFile;
 
 mod digest;
 mod encoding;
 mod error;
+mod mapped;
 mod options;
 mod points;
 mod reader;
@@ -42,10 +42,10 @@ pub use points::Points;
 pub use summary::{ParameterSummary, inspect};
 pub use verifying::VerifyingKey;
 
+use mapped::MappedFile;
 use options::Meter;
 use points::Run;
-pub(crate) use reader::open_file;
-use reader::{Located, Queries, Stream};
+use reader::{Located, Queries, Stream, open_file};
 use writer::Writer;
 
 /// What a prover needs: the verifying key and the five queries. Cloning is cheap but for `vk.ic`.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::encoding::{self, Refused};
 use super::error::{KeyError, KeyOrigin, KeyPart};
+use super::mapped::MappedFile;
 use super::options::Meter;
 use super::subgroup::{self, BATCH_POINTS};
 use crate::curve::AffinePoint;
-use crate::fenced::mapping::MappedFile;
 
 /// Points decoded from a mapped file, or written, at once: some megabytes.
 pub(super) const BLOCK_POINTS: usize = 1 << 15;

@@ -11,17 +11,17 @@ use std::sync::Arc;
 use super::digest::ParameterDigest;
 use super::encoding;
 use super::error::{KeyError, KeyOrigin, KeyPart};
+use super::mapped::MappedFile;
 use super::options::Meter;
 use super::points::{BLOCK_POINTS, Points, Run, allocate};
 use super::verifying::VerifyingKey;
 use crate::curve::{AffinePoint, G1Affine, G2Affine};
-use crate::fenced::mapping::MappedFile;
 
 /// Bytes hashed at once.
 const BLOCK_BYTES: u64 = 8 << 20;
 
 /// Opens a regular file: its size in bytes is not 0.
-pub(crate) fn open_file(path: &Path) -> Result<(File, u64), KeyError> {
+pub(super) fn open_file(path: &Path) -> Result<(File, u64), KeyError> {
     let io = |source| KeyError::Io { file: path.into(), offset: 0, source };
     // Asked by name first, because opening a pipe waits for its writer.
     if !path.metadata().map_err(io)?.is_file() {
