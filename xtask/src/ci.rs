@@ -26,6 +26,12 @@ const STEPS: &[Step] = &[
         environment: &[],
     },
     Step { name: "spelling", tool: Some(("typos", "pip install typos")), arguments: &[], environment: &[] },
+    Step {
+        name: "licences and sources",
+        tool: Some(("cargo-deny", "cargo install --locked cargo-deny")),
+        arguments: &["deny", "check", "licenses", "bans", "sources"],
+        environment: &[],
+    },
     cargo("lints", &["clippy", "--workspace", "--all-targets", "--all-features", "--", "--deny", "warnings"]),
     Step {
         environment: &[("RUSTDOCFLAGS", "--deny warnings")],
@@ -40,6 +46,10 @@ const DEMO: Step = cargo("demo", &["run", "--release", "--quiet", "--", "demo"])
 
 /// Runs all steps in order and stops at the first that fails; prints what ran and how long it took.
 pub(crate) fn run(no_demo: bool) -> Result<(), String> {
+    // Better now than after ten minutes of builds.
+    if !is_installed("cargo-nextest") {
+        return Err("cargo-nextest is not installed (cargo install --locked cargo-nextest)".to_owned());
+    }
     let mut table = Vec::new();
     let steps = STEPS.iter().chain((!no_demo).then_some(&DEMO));
     let outcome = steps.map(|step| run_step(step, &mut table)).collect::<Result<Vec<()>, String>>();
