@@ -114,7 +114,7 @@ impl Driver for CpuDriver {
             0 => Ok(Arc::new(CpuDevice::new())),
             _ => Err(DeviceError::Unsupported {
                 what: format!("cpu:{ordinal}"),
-                why: "the host is one device, cpu:0".into(),
+                why: "the host is one device".into(),
             }),
         }
     }

@@ -1,6 +1,8 @@
 //! Proves knowledge of an x with x^3 + x + 5 = 35, with a set-up made on the spot.
 
-use bellwether::{Circuit, ConstraintSystem, Generators, Prover, Scalar, SynthesisError, Trapdoor};
+use bellwether::{
+    Circuit, ConstraintSystem, Generators, Prover, Scalar, SelectOptions, SynthesisError, Trapdoor,
+};
 
 struct Cubic(Option<Scalar>);
 
@@ -19,7 +21,7 @@ impl Circuit<Scalar> for Cubic {
 
 #[expect(clippy::print_stdout, reason = "an example is a program")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let device = bellwether::select(&bellwether::drivers(), &Default::default())?.device;
+    let device = bellwether::select(&bellwether::drivers(), &SelectOptions::from_env()?)?.device;
     let (trapdoor, generators) = (Trapdoor::random()?, Generators::default());
     let key = bellwether::generate_key(&*device, Cubic(None), &trapdoor, &generators)?;
 

@@ -5,9 +5,14 @@
 //! byte, and so are proofs: for the same blinding scalars a proof is bellperson's, whichever device made it.
 //!
 //! # Two ways in
-//! - [`select()`] a device, load a key once into a [`Prover`], prove as often as you like.
-//! - [`groth16`] has the functions of `bellperson::groth16` under their names. They choose a device and load
-//!   the key at every call.
+//! - [`select()`] a device, load a key once into a [`Prover`], prove as often as you like. A key is made by
+//!   [`generate_key`], or read from a parameter file that is there already: [`ProvingKey::read`] takes it into
+//!   memory, [`ProvingKey::map`] leaves it in the file.
+//! - [`groth16`] has the functions of `bellperson::groth16` under their names. They choose a device, test it and
+//!   load the key at every call, which takes longer than a small proof.
+//!
+//! Which device: [`SelectOptions::from_env`] honours the variable `BELLWETHER_DEVICE`, a [`DeviceChoice`] says it in
+//! code.
 //!
 //! # Contract
 //! - **Every proof is verified before it is returned.** One that does not verify is made once more on its
@@ -44,7 +49,8 @@
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let device = bellwether::select(&bellwether::drivers(), &SelectOptions::default())?.device;
+//! // Whichever device BELLWETHER_DEVICE names, or the best there is.
+//! let device = bellwether::select(&bellwether::drivers(), &SelectOptions::from_env()?)?.device;
 //! let (trapdoor, generators) = (Trapdoor::random()?, Generators::default());
 //! let key = bellwether::generate_key(&*device, SquareRoot(None), &trapdoor, &generators)?;
 //!

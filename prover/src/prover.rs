@@ -79,8 +79,8 @@ impl Prover {
     /// ([`ProveError::is_device_fault`]): each is then tried once there, which is logged as a warning.
     ///
     /// The key becomes resident there at the first such fault, not before, and stays. A first device that is
-    /// lost or returns wrong proofs is not tried again; after other faults, such as too little memory, the
-    /// next proof begins on the first device as before.
+    /// lost or returns wrong proofs, where the second one succeeds, is not tried again; after other faults, such as
+    /// too little memory, the next proof begins on the first device as before.
     #[must_use]
     pub fn with_fallback(self, device: Arc<dyn OpenedDevice>) -> Self {
         Prover {
@@ -167,13 +167,14 @@ impl Prover {
             fallback = %fallback.device.info(),
             "a device fails; the proof is tried on the fallback"
         );
-        if is_lasting(&first) {
-            fallback.first_is_gone.store(true, Ordering::Relaxed);
-        }
         let second = match self.fallback_session(fallback) {
             Ok(session) => session.prove(assignment, blinding, cancellation).await,
             Err(error) => Err(error),
         };
+        // If both fail alike, the key may be another circuit's, and neither device is to blame.
+        if second.is_ok() && is_lasting(&first) {
+            fallback.first_is_gone.store(true, Ordering::Relaxed);
+        }
         second.map_err(|second| match second.is_device_fault() {
             true => ProveError::Fallback { first: Box::new(first), second: Box::new(second) },
             // The witness's fault or the user's wish says more than the device's.

@@ -68,7 +68,7 @@ fn a_proof_is_seven_spans_and_one_event() {
     }
     assert_eq!(event.0["constraints"], "62");
     assert_eq!(event.0["attempts"], "1");
-    assert!(event.0["device"].contains("cpu:0"));
+    assert!(event.0["device"].contains("cpu ("));
 
     // Phases are parts of the whole.
     let times = &proven.times;

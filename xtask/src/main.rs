@@ -61,15 +61,5 @@ fn main() -> ExitCode {
 
 /// The suite lives in `tests/`, whose dependencies would make every other task slow to start.
 fn parity(devices: &str) -> Result<(), String> {
-    run::cargo(&[
-        "run",
-        "--quiet",
-        "--package",
-        "bellwether-tests",
-        "--bin",
-        "parity",
-        "--",
-        "--devices",
-        devices,
-    ])
+    run::cargo(&["run", "--package", "bellwether-tests", "--bin", "parity", "--", "--devices", devices])
 }

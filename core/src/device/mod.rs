@@ -91,7 +91,10 @@ pub struct DeviceInfo {
 
 impl std::fmt::Display for DeviceInfo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{} ({})", self.backend, self.ordinal, self.name)
+        match self.backend {
+            Backend::Cpu => write!(f, "cpu ({})", self.name),
+            backend => write!(f, "{backend}:{} ({})", self.ordinal, self.name),
+        }
     }
 }
 

@@ -114,7 +114,7 @@ impl fmt::Display for PointFault {
 #[non_exhaustive]
 pub enum KeyError {
     /// The operating system refused an operation on the file.
-    #[error("{file}, byte {offset}: {source}")]
+    #[error("{file}{}: {source}", at(*offset))]
     Io {
         /// The file.
         file: KeyOrigin,
@@ -232,4 +232,9 @@ pub enum KeyError {
         /// How many there are.
         len: u64,
     },
+}
+
+/// Where in the file, unless it was at its beginning, which may not even be there.
+fn at(offset: u64) -> String {
+    if offset == 0 { String::new() } else { format!(", byte {offset}") }
 }

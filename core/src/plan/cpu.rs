@@ -17,6 +17,10 @@ const MSM_BITS: usize = 254;
 /// Points of a chunk at most: 2^20 G1 points need about 200 MB of work space a thread.
 const MAX_CHUNK: usize = 1 << 20;
 
+/// Below this number of points each is multiplied by itself: on two Zen 4 cores 16 points take 1.4 ms so in G1, and
+/// 2.3 ms in buckets.
+pub const CPU_MSM_MIN: usize = 16;
+
 /// Windows of `window_bits` bits that cover a scalar.
 pub const fn windows(window_bits: usize) -> usize {
     MSM_BITS.div_ceil(window_bits)

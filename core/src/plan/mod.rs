@@ -6,5 +6,5 @@
 mod cpu;
 mod memory;
 
-pub use cpu::{CpuMsmPlan, cpu_msm, fixed_base_window, windows};
+pub use cpu::{CPU_MSM_MIN, CpuMsmPlan, cpu_msm, fixed_base_window, windows};
 pub use memory::{ProofSizes, proof_memory};

@@ -49,11 +49,10 @@ pub use verify::{PreparedVerifyingKey, prepare_verifying_key, verify_proof, veri
 
 use std::sync::Arc;
 
-use crate::select::{DeviceChoice, SelectOptions, drivers, select};
+use crate::select::{SelectOptions, drivers, select};
 use bellwether_core::driver::OpenedDevice;
 
 /// The device of one call.
 fn device() -> Result<Arc<dyn OpenedDevice>, Error> {
-    let options = SelectOptions { choice: DeviceChoice::from_env()?, ..SelectOptions::default() };
-    Ok(select(&drivers(), &options)?.device)
+    Ok(select(&drivers(), &SelectOptions::from_env()?)?.device)
 }

@@ -32,6 +32,16 @@ pub struct SelectOptions {
     pub require_gpu: bool,
 }
 
+impl SelectOptions {
+    /// The choice of the environment variable `BELLWETHER_DEVICE`; `auto` if it is not set.
+    ///
+    /// # Errors
+    /// [`ChoiceError`] for a value that is no choice.
+    pub fn from_env() -> Result<Self, ChoiceError> {
+        Ok(SelectOptions { choice: DeviceChoice::from_env()?, require_gpu: false })
+    }
+}
+
 /// The device to prove on.
 #[derive(Clone)]
 pub struct Selected {

@@ -26,7 +26,7 @@ fn check_named(found: &ProveError, planted: &DeviceError) {
     assert!(matches!(found, ProveError::Device { error, .. } if error == planted), "{found}");
     assert!(found.is_device_fault());
     let message = found.to_string();
-    assert!(message.contains(&planted.to_string()) && message.contains("cpu:0"), "{message}");
+    assert!(message.contains(&planted.to_string()) && message.contains("cpu ("), "{message}");
 }
 
 #[test]

@@ -33,8 +33,9 @@ pub(super) fn msm_indexed<P: AffinePoint>(
 }
 
 fn msm_of<P: AffinePoint>(base: impl Fn(usize) -> P + Sync, scalars: &[Scalar]) -> P::Projective {
-    if scalars.is_empty() {
-        return identity::<P>();
+    if scalars.len() < plan::CPU_MSM_MIN {
+        let products = scalars.par_iter().enumerate().map(|(i, scalar)| base(i) * *scalar);
+        return products.reduce(identity::<P>, |a, b| a + b);
     }
     let plan = plan::cpu_msm(scalars.len(), rayon::current_num_threads());
     let digits = Digits::new(scalars, plan);
