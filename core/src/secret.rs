@@ -142,6 +142,8 @@ impl<T: Clearable> std::fmt::Debug for SecretVec<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
     #[test]
@@ -156,6 +158,103 @@ mod tests {
         assert_eq!(values.len(), 1600);
         assert!((0..1000).all(|i| values[i] == i as u64));
         assert!(values[1000..1400].iter().all(|&v| v == 7) && values[1400..].iter().all(|&v| v == 9));
+    }
+
+    /// A value whose clearing is recorded.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Probe(u32);
+
+    thread_local! {
+        static CLEARED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    }
+
+    impl Clearable for Probe {
+        fn clear(values: &mut [Self]) {
+            CLEARED.with_borrow_mut(|cleared| cleared.extend(values.iter().map(|probe| probe.0)));
+            values.fill(Probe(0));
+        }
+    }
+
+    /// What this thread has cleared since it was last asked.
+    fn cleared() -> Vec<u32> {
+        CLEARED.take()
+    }
+
+    fn probes(values: std::ops::RangeInclusive<u32>) -> Vec<Probe> {
+        values.map(Probe).collect()
+    }
+
+    /// The values 1, 2, 3 in storage without room for a fourth.
+    fn full() -> SecretVec<Probe> {
+        let mut values = SecretVec::with_capacity(3);
+        values.extend_from_slice(&probes(1..=3));
+        assert_eq!(values.0.capacity(), 3);
+        assert_eq!(cleared(), []);
+        values
+    }
+
+    #[test]
+    fn dropping_clears() {
+        let values = full();
+        let copy = values.clone();
+        drop(values);
+        assert_eq!(cleared(), [1, 2, 3]);
+        assert_eq!(copy[..], probes(1..=3));
+        drop(copy);
+        assert_eq!(cleared(), [1, 2, 3]);
+        drop(SecretVec::from(probes(7..=8)));
+        assert_eq!(cleared(), [7, 8]);
+    }
+
+    #[test]
+    fn growth_by_push_clears_the_old_storage() {
+        let mut values = full();
+        values.push(Probe(4));
+        assert_eq!(cleared(), [1, 2, 3]);
+        assert_eq!(values[..], probes(1..=4));
+        values.push(Probe(5));
+        assert_eq!(cleared(), [], "there was room");
+    }
+
+    #[test]
+    fn growth_by_extend_from_slice_clears_the_old_storage() {
+        let mut values = full();
+        values.extend_from_slice(&probes(4..=5));
+        assert_eq!(cleared(), [1, 2, 3]);
+        assert_eq!(values[..], probes(1..=5));
+        values.extend_from_slice(&probes(6..=7));
+        assert_eq!(cleared(), [], "there was room");
+    }
+
+    #[test]
+    fn growth_by_resize_clears_the_old_storage() {
+        let mut values = full();
+        values.resize(5, Probe(9));
+        assert_eq!(cleared(), [1, 2, 3]);
+        assert_eq!(values[..], [1, 2, 3, 9, 9].map(Probe));
+    }
+
+    /// An iterator that does not know its length: the storage has room for 16 values first.
+    #[test]
+    fn growth_by_from_iter_clears_the_old_storage() {
+        let mut next = 0;
+        let count_to_17 = std::iter::from_fn(|| {
+            next += 1;
+            (next <= 17).then_some(Probe(next))
+        });
+        let values: SecretVec<Probe> = count_to_17.collect();
+        assert_eq!(cleared(), (1..=16).collect::<Vec<u32>>());
+        assert_eq!(values[..], probes(1..=17));
+    }
+
+    #[test]
+    fn shortening_by_resize_clears_what_is_cut_off() {
+        let mut values = full();
+        values.resize(1, Probe(9));
+        assert_eq!(cleared(), [2, 3]);
+        assert_eq!(values[..], [Probe(1)]);
+        drop(values);
+        assert_eq!(cleared(), [1]);
     }
 
     #[test]

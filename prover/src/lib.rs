@@ -16,7 +16,7 @@
 //!
 //! # Contract
 //! - **Every proof is verified before it is returned.** One that does not verify is made once more on its
-//!   device, then once on the fallback if there is one ([`Prover::with_fallback`]), and then reported as
+//!   device, then tried on the fallback if there is one ([`Prover::with_fallback`]), and then reported as
 //!   [`ProveError::InvalidProof`]. A witness that does not satisfy the circuit is reported as
 //!   [`ProveError::Unsatisfied`], never as a fault of the device.
 //! - **A switch means what it says.** An explicit [`DeviceChoice`] never falls back, `require_gpu` never ends

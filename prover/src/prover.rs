@@ -76,7 +76,7 @@ impl Prover {
     }
 
     /// Names a second device for proofs that fail on the first through the device's fault
-    /// ([`ProveError::is_device_fault`]): each is then tried once there, which is logged as a warning.
+    /// ([`ProveError::is_device_fault`]): each is then tried there, which is logged as a warning.
     ///
     /// The key becomes resident there at the first such fault, not before, and stays. A first device that is
     /// lost or returns wrong proofs, where the second one succeeds, is not tried again; after other faults, such as
@@ -183,16 +183,18 @@ impl Prover {
     }
 
     /// The session of the second device, opened if it is not yet.
+    ///
+    /// The lock is not held while a session opens: that computes on a thread pool, whose threads may be waiting for
+    /// the same lock. If two proofs open one at once, the first that is done stays.
     fn fallback_session(&self, fallback: &Fallback) -> Result<Session, ProveError> {
         // Nothing is left half done where the lock is held, so that a poisoned one is as good.
-        let mut session = fallback.session.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(session) = &*session {
+        let lock = || fallback.session.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = &*lock() {
             return Ok(Arc::clone(session));
         }
         let device = Arc::clone(&fallback.device);
         let opened = Session::from(device.session_for_circuit(&self.key, Arc::clone(&self.r1cs))?);
-        *session = Some(Arc::clone(&opened));
-        Ok(opened)
+        Ok(Arc::clone(lock().get_or_insert(opened)))
     }
 
     /// Whether a proof proves the statement with these public inputs, the constant one left out.

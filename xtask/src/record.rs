@@ -12,7 +12,8 @@ use crate::run::root;
 /// Collects the estimates that criterion left in target/criterion into one CSV file: benchmark, median and the
 /// bounds of its 95 % confidence interval, in milliseconds.
 pub(crate) fn write(machine: &str) -> Result<(), String> {
-    let estimates = root().join("target/criterion");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let estimates = target.join("criterion");
     let mut rows = Vec::new();
     collect(&estimates, &estimates, &mut rows)?;
     if rows.is_empty() {

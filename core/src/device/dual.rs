@@ -10,10 +10,15 @@ use super::{Device, DeviceError, DeviceInfo, Transform};
 use crate::curve::AffinePoint;
 use crate::domain::Domain;
 use crate::key::Points;
+use crate::plan::ProofSizes;
 use crate::r1cs::{CompactWitness, SparseMatrix, VariableSet};
+use crate::secret::SecretVec;
 
 /// Runs every operation on two devices and fails on the first difference with [`DeviceError::Mismatch`], which
 /// names the operation and the index of the first value that differs.
+///
+/// What is compared is what can be downloaded: vectors and points. Resident keys, matrices, witnesses and selections
+/// are opaque; a difference in one of them shows at the first operation that uses it.
 ///
 /// A tool for tests and for hunting a fault: it downloads every result to compare it and waits for that within
 /// calls that otherwise only enqueue.
@@ -37,7 +42,7 @@ impl<A: Device, B: Device> Dual<A, B> {
         &self,
         operation: &'static str,
         values: &(A::Scalars, B::Scalars),
-    ) -> Result<Vec<Scalar>, DeviceError> {
+    ) -> Result<SecretVec<Scalar>, DeviceError> {
         let first = pollster::block_on(self.first.download(&values.0))?;
         let second = pollster::block_on(self.second.download(&values.1))?;
         match first_difference(&first, &second) {
@@ -104,6 +109,10 @@ impl<A: Device, B: Device> Device for Dual<A, B> {
         [self.first.memory_free(), self.second.memory_free()].into_iter().flatten().min()
     }
 
+    fn admit(&self, sizes: &ProofSizes) -> Result<(), DeviceError> {
+        self.first.admit(sizes).and_then(|()| self.second.admit(sizes))
+    }
+
     fn upload(&self, values: &[Scalar], len: usize) -> Result<Self::Scalars, DeviceError> {
         let vectors = (self.first.upload(values, len)?, self.second.upload(values, len)?);
         self.compare("upload", &vectors)?;
@@ -113,7 +122,7 @@ impl<A: Device, B: Device> Device for Dual<A, B> {
     fn download(
         &self,
         values: &Self::Scalars,
-    ) -> impl Future<Output = Result<Vec<Scalar>, DeviceError>> + Send + use<A, B> {
+    ) -> impl Future<Output = Result<SecretVec<Scalar>, DeviceError>> + Send + use<A, B> {
         std::future::ready(self.compare("download", values))
     }
 

@@ -31,7 +31,9 @@ use blstrs::Scalar;
 use crate::curve::AffinePoint;
 use crate::domain::Domain;
 use crate::key::Points;
+use crate::plan::{ProofSizes, proof_memory};
 use crate::r1cs::{CompactWitness, SparseMatrix, VariableSet};
+use crate::secret::SecretVec;
 
 pub use cpu::CpuDevice;
 pub use dual::Dual;
@@ -148,6 +150,22 @@ pub trait Device: Send + Sync + 'static {
         self.info().memory_free
     }
 
+    /// Whether a proof of these sizes fits into the memory that is free now. Asked when a key is made resident, with
+    /// the points that have to be uploaded, and before each proof, without them.
+    ///
+    /// A backend that can do with less than [`proof_memory`], by streaming points or working in chunks, says so
+    /// here.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`] with the bytes needed and free.
+    fn admit(&self, sizes: &ProofSizes) -> Result<(), DeviceError> {
+        let asked = proof_memory(sizes);
+        match self.memory_free() {
+            Some(free) if asked > free => Err(DeviceError::OutOfMemory { asked, free: Some(free) }),
+            _ => Ok(()),
+        }
+    }
+
     /// The vector of the first `values.len()` scalars given, followed by zeros up to length `len`, which is
     /// no less.
     fn upload(&self, values: &[Scalar], len: usize) -> Result<Self::Scalars, DeviceError>;
@@ -156,7 +174,7 @@ pub trait Device: Send + Sync + 'static {
     fn download(
         &self,
         values: &Self::Scalars,
-    ) -> impl Future<Output = Result<Vec<Scalar>, DeviceError>> + Send + use<Self>;
+    ) -> impl Future<Output = Result<SecretVec<Scalar>, DeviceError>> + Send + use<Self>;
 
     /// Makes a witness resident; what travels is its compact form.
     fn upload_witness(&self, witness: &CompactWitness) -> Result<Self::Witness, DeviceError>;

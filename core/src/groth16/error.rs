@@ -52,6 +52,9 @@ pub enum ProveError {
         /// How many the circuit has.
         expected: usize,
     },
+    /// The first value of the witness, which stands for the constant one, is another.
+    #[error("the witness does not begin with the constant one")]
+    NotOne,
     /// Key and circuit do not belong together.
     #[error(
         "key and circuit do not match: query {query} has {key} points in the key, {circuit} for the circuit"
@@ -73,8 +76,8 @@ pub enum ProveError {
     /// The key could not be read.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The key is degenerate: δ is zero, as in an attempt to subvert the set-up.
-    #[error("the key is degenerate: delta is the point at infinity")]
+    /// The key is degenerate: γ or δ is zero, as in an attempt to subvert the set-up.
+    #[error("the key is degenerate: gamma or delta is the point at infinity")]
     DegenerateKey,
     /// The proof needs more memory than the device has.
     #[error("the proof needs {needed} bytes on {device}, {free} are free")]
@@ -119,10 +122,10 @@ pub enum ProveError {
     #[error("the operating system's random generator failed: {0}")]
     Randomness(String),
     /// The proof was cancelled.
-    #[error("cancelled before {before}")]
+    #[error("cancelled {}", before.map_or("while the device was at work".to_owned(), |step| format!("before {step}")))]
     Cancelled {
-        /// The phase that was not begun.
-        before: Step,
+        /// The phase that was not begun; none if all had begun.
+        before: Option<Step>,
     },
 }
 

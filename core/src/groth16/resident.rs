@@ -11,7 +11,7 @@ use crate::curve::{AffinePoint, G1Affine, G2Affine};
 use crate::device::{Device, DeviceError};
 use crate::domain::{Domain, RootConvention};
 use crate::key::{Points, ProvingKey, VerifyingKey};
-use crate::plan;
+use crate::plan::ProofSizes;
 use crate::r1cs::{R1cs, Shape};
 
 /// The queries of a key, the variables they belong to, the domain and, if the circuit was recorded, its
@@ -45,6 +45,11 @@ pub(super) struct Matrices<D: Device> {
 }
 
 impl<D: Device> ResidentKey<D> {
+    /// What one more proof takes: the key is there already.
+    pub(super) fn proof_sizes(&self, shape: &Shape) -> ProofSizes {
+        ProofSizes { domain: self.domain_size, variables: shape.num_variables(), g1_points: 0, g2_points: 0 }
+    }
+
     /// Checks that key and circuit belong together and that they fit the device, then uploads both.
     pub(super) fn new(
         device: &D,
@@ -52,12 +57,15 @@ impl<D: Device> ResidentKey<D> {
         shape: &Shape,
         r1cs: Option<&Arc<R1cs>>,
     ) -> Result<Self, ProveError> {
-        if bool::from(key.vk.delta_g1.is_identity() | key.vk.delta_g2.is_identity()) {
+        let infinite =
+            key.vk.delta_g1.is_identity() | key.vk.delta_g2.is_identity() | key.vk.gamma_g2.is_identity();
+        if bool::from(infinite) {
             return Err(ProveError::DegenerateKey);
         }
         let domain = Domain::for_rows(shape.num_rows(), RootConvention::Bellman)?;
         check_lengths(key, shape, &domain)?;
-        check_memory(device, key, shape, &domain)?;
+        let sizes = sizes(device, key, shape, &domain);
+        admit(device, &sizes)?;
         Self::upload(device, key, shape, r1cs, &domain)
             .map_err(|error| ProveError::Device { device: device.info().to_string(), error })
     }
@@ -93,6 +101,16 @@ impl<D: Device> ResidentKey<D> {
     }
 }
 
+/// Asks the device for room.
+pub(super) fn admit<D: Device>(device: &D, sizes: &ProofSizes) -> Result<(), ProveError> {
+    device.admit(sizes).map_err(|error| match error {
+        DeviceError::OutOfMemory { asked, free: Some(free) } => {
+            ProveError::Memory { device: device.info().to_string(), needed: asked, free }
+        }
+        error => ProveError::Device { device: device.info().to_string(), error },
+    })
+}
+
 /// Every query of the key has the length that the circuit asks for.
 fn check_lengths(key: &ProvingKey, shape: &Shape, domain: &Domain) -> Result<(), ProveError> {
     let b = shape.b.count();
@@ -110,29 +128,17 @@ fn check_lengths(key: &ProvingKey, shape: &Shape, domain: &Domain) -> Result<(),
     }
 }
 
-/// The plan's need is within what the device says is free. Points that stand in memory which the device shares
-/// need no more of it.
-fn check_memory<D: Device>(
-    device: &D,
-    key: &ProvingKey,
-    shape: &Shape,
-    domain: &Domain,
-) -> Result<(), ProveError> {
+/// What the device has to find room for: points that stand in memory which it shares need no more of it.
+fn sizes<D: Device>(device: &D, key: &ProvingKey, shape: &Shape, domain: &Domain) -> ProofSizes {
     fn to_upload<P: AffinePoint>(points: &Points<P>, shared: bool) -> usize {
         if shared && points.as_slice().is_some() { 0 } else { points.len() }
     }
     let shared = device.info().shares_host_memory;
     let g1_queries = [&key.h, &key.l, &key.a, &key.b_g1];
-    let needed = plan::proof_memory(&plan::ProofSizes {
+    ProofSizes {
         domain: domain.size(),
         variables: shape.num_variables(),
         g1_points: g1_queries.into_iter().map(|points| to_upload(points, shared)).sum(),
         g2_points: to_upload(&key.b_g2, shared),
-    });
-    match device.memory_free() {
-        Some(free) if needed > free => {
-            Err(ProveError::Memory { device: device.info().to_string(), needed, free })
-        }
-        _ => Ok(()),
     }
 }

@@ -12,7 +12,8 @@
 //!
 //! [`prove`] reads from top to bottom like the list of phases. Each phase enqueues its work and returns a future
 //! where there is something to bring back; nothing is awaited before everything is enqueued, so that a backend
-//! may overlap the phases.
+//! may overlap the phases. The span around a phase covers the enqueueing, which on the CPU is all of it; its time on
+//! the device comes from marks and stands in the event.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -46,9 +47,13 @@ pub(super) async fn prove<D: Device>(
     let tails = run.phase(Step::TailMsm, &mut marks, || Ok(run.tail_msm(&selected)))?;
     let b_g2_tail = run.phase(Step::BG2Msm, &mut marks, || Ok(run.b_g2_msm(&selected)))?;
 
-    let sums = async { Ok(Sums::new(h.await?, ones.await?, tails.await?, b_g2_tail.await?)) };
-    let sums = sums.await.map_err(|error| run.fault(error))?;
-    run.read_times(&marks, times).await.map_err(|error| run.fault(error))?;
+    let results = async {
+        let sums = Sums::new(h.await?, ones.await?, tails.await?, b_g2_tail.await?);
+        run.read_times(&marks, times).await?;
+        Ok(sums)
+    };
+    let sums = cancellation.unless_cancelled(results).await.ok_or(ProveError::Cancelled { before: None })?;
+    let sums = sums.map_err(|error| run.fault(error))?;
     times.gpu = start.elapsed();
     Ok(assemble(&key.vk, &sums, blinding))
 }
@@ -60,11 +65,11 @@ struct Run<'a, D: Device> {
     cancellation: &'a Cancellation,
 }
 
-/// a, b and, unless the key makes it superfluous, c: one value a row, padded to the domain.
+/// A·w, B·w and C·w: one value a row, padded to the domain.
 struct Rows<S> {
     a: S,
     b: S,
-    c: Option<S>,
+    c: S,
 }
 
 /// The witness as each query sees it.
@@ -91,7 +96,7 @@ impl<D: Device> Run<'_, D> {
         enqueue: impl FnOnce() -> Result<T, DeviceError>,
     ) -> Result<T, ProveError> {
         if self.cancellation.is_cancelled() {
-            return Err(ProveError::Cancelled { before: step });
+            return Err(ProveError::Cancelled { before: Some(step) });
         }
         let result = span(step).in_scope(enqueue).map_err(|error| self.fault(error))?;
         marks.push(self.mark()?);
@@ -107,12 +112,12 @@ impl<D: Device> Run<'_, D> {
             (Some(rows), _) => Rows {
                 a: self.device.upload(&rows.a, len)?,
                 b: self.device.upload(&rows.b, len)?,
-                c: Some(self.device.upload(&rows.c, len)?),
+                c: self.device.upload(&rows.c, len)?,
             },
             (None, Some(matrices)) => Rows {
                 a: self.device.spmv(&matrices.a, &witness, len)?,
                 b: self.device.spmv(&matrices.b, &witness, len)?,
-                c: Some(self.device.spmv(&matrices.c, &witness, len)?),
+                c: self.device.spmv(&matrices.c, &witness, len)?,
             },
             (None, None) => {
                 return Err(DeviceError::Unsupported {
@@ -131,7 +136,8 @@ impl<D: Device> Run<'_, D> {
         rows: Rows<D::Scalars>,
     ) -> Result<impl Future<Output = Result<G1Projective, DeviceError>> + Send + use<D>, DeviceError> {
         let (device, domain) = (self.device, &self.key.domain);
-        let mut quotient = device.coset_quotient(domain, rows.a, rows.b, rows.c, &self.key.quotient_scale)?;
+        let mut quotient =
+            device.coset_quotient(domain, rows.a, rows.b, Some(rows.c), &self.key.quotient_scale)?;
         device.ntt(domain, Transform::CosetInverse, &mut quotient)?;
         Ok(device.msm::<G1Affine>(&self.key.h, &quotient))
     }

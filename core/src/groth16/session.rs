@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use blstrs::Scalar;
+use ff::Field;
 use tracing::{info, info_span, warn};
 
-use super::resident::ResidentKey;
+use super::resident::{self, ResidentKey};
 use super::{
     Assignment, Blinding, Cancellation, PhaseTimes, PreparedVerifyingKey, Proof, ProveError, schedule,
 };
@@ -99,6 +100,7 @@ impl<D: Device> Session<D> {
         cancellation: &Cancellation,
     ) -> Result<Proven, ProveError> {
         self.check(assignment)?;
+        resident::admit(&*self.device, &self.key.proof_sizes(&self.shape))?;
         let start = Instant::now();
         let public_inputs = assignment.public_inputs();
         for attempt in 1..=ATTEMPTS {
@@ -139,6 +141,9 @@ impl<D: Device> Session<D> {
             if found != expected {
                 return Err(ProveError::WitnessLength { kind, found, expected });
             }
+        }
+        if assignment.witness.get(0) != Scalar::ONE {
+            return Err(ProveError::NotOne);
         }
         match &assignment.evaluations {
             None if self.r1cs.is_none() => Err(ProveError::NoMatrices),

@@ -176,7 +176,7 @@ async fn lagrange_at_tau<D: Device>(
     let resident = device.domain(domain)?;
     let mut values = device.upload(powers, powers.len())?;
     device.ntt(&resident, Transform::Inverse, &mut values)?;
-    device.download(&values).await.map(SecretVec::from)
+    device.download(&values).await
 }
 
 async fn multiply<D: Device, P: AffinePoint>(

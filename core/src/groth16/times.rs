@@ -27,7 +27,8 @@ pub struct PhaseTimes {
     pub gpu: Duration,
     /// Verification of the finished proof.
     pub verify: Duration,
-    /// Everything: synthesis, device phases, blinding, assembly, verification, and any attempt that failed.
+    /// Everything on this device: synthesis, device phases, blinding, assembly, verification, and an attempt that did
+    /// not verify. A proof on a fallback does not count what the first device took.
     pub total: Duration,
 }
 

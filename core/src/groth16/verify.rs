@@ -20,6 +20,9 @@ pub struct PreparedVerifyingKey {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
+    /// The key has no point for the constant one.
+    #[error("the verifying key has no point for the constant one")]
+    EmptyKey,
     /// The number of public inputs is not the key's.
     #[error("the key has {expected} public inputs, {found} were given")]
     InputCount {
@@ -44,15 +47,13 @@ impl PreparedVerifyingKey {
     /// Whether the proof proves the statement with these public inputs, the constant one left out.
     ///
     /// # Errors
-    /// [`VerifyError::InputCount`] if there are more or fewer inputs than the key has.
+    /// [`VerifyError::InputCount`] if there are more or fewer inputs than the key has, [`VerifyError::EmptyKey`] if it
+    /// is no key.
     pub fn verify(&self, proof: &Proof, inputs: &[Scalar]) -> Result<bool, VerifyError> {
-        let (Some((constant, rest)), true) = (self.ic.split_first(), inputs.len() + 1 == self.ic.len())
-        else {
-            return Err(VerifyError::InputCount {
-                expected: self.ic.len().saturating_sub(1),
-                found: inputs.len(),
-            });
-        };
+        let (constant, rest) = self.ic.split_first().ok_or(VerifyError::EmptyKey)?;
+        if rest.len() != inputs.len() {
+            return Err(VerifyError::InputCount { expected: rest.len(), found: inputs.len() });
+        }
         let points: Vec<G1Projective> = rest.iter().map(G1Projective::from).collect();
         let inputs = if inputs.is_empty() {
             G1Projective::identity()

@@ -14,7 +14,7 @@ pub struct CpuMsmPlan {
 /// Bits of the smaller of s and r − s.
 const MSM_BITS: usize = 254;
 
-/// Points of a chunk at most: 2^20 G1 points need about 200 MB of work space a thread.
+/// Points of a chunk at most, so that work space stays bounded: at 2^20 it is some 40 MB a thread in G1.
 const MAX_CHUNK: usize = 1 << 20;
 
 /// Below this number of points each is multiplied by itself: on two Zen 4 cores in G1, 16 points take 0.7 ms so and
@@ -28,8 +28,9 @@ pub const fn windows(window_bits: usize) -> usize {
 
 /// The plan that minimises the time of the busiest of `threads` threads for `len` points.
 ///
-/// On two Zen 4 cores it is within 5 % of the best window at every power of two from 2^9 to 2^18: 124 ms with 13
-/// bits at 2^15 (12: 129, 14: 150), 466 ms with 15 bits at 2^17 (13: 521, 14: 474, 16: 519).
+/// Chosen on two Zen 4 cores, best of several runs on an idle machine, where it takes the best window or one beside
+/// it at every power of two from 2^9 to 2^18: 124 ms with 13 bits at 2^15 (12: 129, 14: 150), 466 ms with 15 bits at
+/// 2^17 (13: 521, 14: 474, 16: 519).
 pub fn cpu_msm(len: usize, threads: usize) -> CpuMsmPlan {
     let threads = threads.max(1);
     let min_chunks = len.div_ceil(MAX_CHUNK).max(1);

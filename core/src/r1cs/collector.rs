@@ -84,9 +84,10 @@ impl ConstraintSystem<Scalar> for Collector {
         true
     }
 
-    /// Appends the variables of `other` without its first input, which is the constant one again.
+    /// Appends the variables of `other` without its first input, which is the constant one again; where this
+    /// system has none yet, it takes over that of `other`.
     fn extend(&mut self, other: &Self) {
-        self.inputs.append(&other.inputs, 1);
+        self.inputs.append(&other.inputs, usize::from(!self.inputs.is_empty()));
         self.aux.append(&other.aux, 0);
     }
 }

@@ -5,6 +5,7 @@ use blstrs::Scalar;
 use ff::Field;
 
 use super::CompactWitness;
+use super::fault::{self, FirstFault};
 use super::recorder::Names;
 use super::system::{Shape, Unsatisfied};
 use super::variables::BitVec;
@@ -45,6 +46,7 @@ pub struct Evaluator {
     b_aux: BitVec,
     unsatisfied: Option<Unsatisfied>,
     names: Option<Names>,
+    fault: FirstFault,
 }
 
 impl Evaluator {
@@ -64,6 +66,7 @@ impl Evaluator {
     fn run<C: Circuit<Scalar>>(mut self, circuit: C) -> Result<Evaluation, SynthesisError> {
         self.alloc_input(|| "one", || Ok(Scalar::ONE))?;
         circuit.synthesize(&mut self)?;
+        self.fault.check()?;
         Ok(self.finish())
     }
 
@@ -86,19 +89,29 @@ impl Evaluator {
         Evaluation { shape, witness, evaluations: self.evaluations, unsatisfied: self.unsatisfied }
     }
 
-    /// The value of a linear combination; marks the variables with a coefficient that is not zero.
-    fn evaluate_combination(&self, lc: &LinearCombination<Scalar>, mut mark: impl FnMut(Index)) -> Scalar {
+    /// The value of a linear combination; marks the variables with a coefficient that is not zero. Variables
+    /// that are not allocated are a fault, and left out.
+    fn evaluate_combination(
+        &mut self,
+        lc: &LinearCombination<Scalar>,
+        mut mark: impl FnMut(Index),
+    ) -> Scalar {
         let mut sum = Scalar::ZERO;
         for (variable, coefficient) in lc.iter() {
+            let index = variable.get_unchecked();
+            let (values, i) = match index {
+                Index::Input(i) => (&self.inputs, i),
+                Index::Aux(i) => (&self.aux, i),
+            };
+            if i >= values.len() {
+                self.fault.unallocated(self.evaluations.a.len(), index, values.len());
+                continue;
+            }
             if coefficient.is_zero_vartime() {
                 continue;
             }
-            let index = variable.get_unchecked();
             mark(index);
-            let value = match index {
-                Index::Input(i) => self.inputs.get(i),
-                Index::Aux(i) => self.aux.get(i),
-            };
+            let value = values.get(i);
             sum += if *coefficient == Scalar::ONE { value } else { value * coefficient };
         }
         sum
@@ -118,6 +131,7 @@ impl ConstraintSystem<Scalar> for Evaluator {
             b_aux: BitVec::default(),
             unsatisfied: None,
             names: None,
+            fault: FirstFault::default(),
         }
     }
 
@@ -127,6 +141,7 @@ impl ConstraintSystem<Scalar> for Evaluator {
         A: FnOnce() -> AR,
         AR: Into<String>,
     {
+        fault::next(self.aux.len())?;
         self.aux.push(value()?);
         self.a_aux.push(false);
         self.b_aux.push(false);
@@ -139,6 +154,7 @@ impl ConstraintSystem<Scalar> for Evaluator {
         A: FnOnce() -> AR,
         AR: Into<String>,
     {
+        fault::next(self.inputs.len())?;
         self.inputs.push(value()?);
         self.b_inputs.push(false);
         Ok(Variable::new_unchecked(Index::Input(self.inputs.len() - 1)))
@@ -206,19 +222,27 @@ impl ConstraintSystem<Scalar> for Evaluator {
     }
 
     /// Appends the variables and rows of `other`. Its first input is the constant one again: its value is
-    /// dropped, but if B uses it there, B uses it here.
+    /// dropped, but if B uses it there, B uses it here. Where this system has no inputs yet, it takes over all
+    /// of `other`'s.
     fn extend(&mut self, other: &Self) {
+        self.fault.extend(&other.fault, self.evaluations.a.len());
+        let inputs = fault::sum_of_inputs(self.inputs.len(), other.inputs.len());
+        if inputs.and(fault::sum(self.aux.len(), other.aux.len())).is_none() {
+            self.fault.too_many_variables();
+            return;
+        }
         if self.unsatisfied.is_none() {
             self.unsatisfied = other.unsatisfied.clone().map(|found| Unsatisfied {
                 constraint: found.constraint + self.evaluations.a.len(),
                 ..found
             });
         }
-        if other.b_inputs.len() > 0 && other.b_inputs.get(0) {
+        let first = usize::from(!self.inputs.is_empty());
+        if first == 1 && !other.inputs.is_empty() && other.b_inputs.get(0) {
             self.b_inputs.set(0);
         }
-        self.inputs.append(&other.inputs, 1);
-        self.b_inputs.append(&other.b_inputs, 1);
+        self.inputs.append(&other.inputs, first);
+        self.b_inputs.append(&other.b_inputs, first);
         self.aux.append(&other.aux, 0);
         self.a_aux.append(&other.a_aux, 0);
         self.b_aux.append(&other.b_aux, 0);

@@ -10,9 +10,18 @@
 //!
 //! Variables are numbered inputs first (input 0 is the constant one), auxiliary variables after them. Rows are
 //! the circuit's constraints in order, then one row `x_i · 0 = 0` for every input, as bellman adds them.
+//!
+//! Circuits may make parts of the synthesis in constraint systems of their own (`new`), whose first input is
+//! the constant one again, and join them (`extend`). A part that needs neither the constant one nor an input
+//! may go without; the first input of any other is taken for the constant one, whatever its value.
+//!
+//! A constraint may only use variables that its own constraint system has allocated. One that uses another is
+//! recorded and evaluated without it, and the synthesis ends with an error that names the first such use:
+//! [`SynthesisError::IoError`] of kind `InvalidInput`.
 
 mod collector;
 mod evaluator;
+mod fault;
 mod matrix;
 mod recorder;
 mod system;

@@ -6,6 +6,7 @@ use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, Synth
 use blstrs::Scalar;
 use ff::Field;
 
+use super::fault::{self, FirstFault};
 use super::matrix::{CoefficientInterner, CoefficientTable};
 use super::system::{R1cs, Shape};
 use super::variables::BitVec;
@@ -24,6 +25,7 @@ pub struct Recorder {
     c: Rows,
     coefficients: CoefficientInterner,
     names: Option<Names>,
+    fault: FirstFault,
 }
 
 impl Recorder {
@@ -43,6 +45,7 @@ impl Recorder {
     fn run<C: Circuit<Scalar>>(mut self, circuit: C) -> Result<R1cs, SynthesisError> {
         self.alloc_input(|| "one", || Ok(Scalar::ONE))?;
         circuit.synthesize(&mut self)?;
+        self.fault.check()?;
         Ok(self.finish())
     }
 
@@ -67,6 +70,28 @@ impl Recorder {
     }
 }
 
+/// The variables that constraint `constraint` may use, and where it is noted if it uses others.
+struct Allocated<'a> {
+    num_inputs: usize,
+    num_aux: usize,
+    constraint: usize,
+    fault: &'a mut FirstFault,
+}
+
+impl Allocated<'_> {
+    #[inline]
+    fn column(&mut self, variable: Index) -> Option<Column> {
+        let count = match variable {
+            Index::Input(i) if i < self.num_inputs => return Some(Column::input(i as u32)),
+            Index::Aux(i) if i < self.num_aux => return Some(Column(i as u32)),
+            Index::Input(_) => self.num_inputs,
+            Index::Aux(_) => self.num_aux,
+        };
+        self.fault.unallocated(self.constraint, variable, count);
+        None
+    }
+}
+
 /// The variables with an entry in some row.
 fn occurring_variables(matrix: &SparseMatrix) -> VariableSet {
     let mut bits = BitVec::zeros(matrix.num_columns());
@@ -84,7 +109,7 @@ impl Column {
         Column(u32::MAX - index)
     }
 
-    /// The variable's final number; `num_inputs` is at most half the range, so the halves do not meet.
+    /// The variable's final number; each kind has at most [`fault::MAX_VARIABLES`], so the halves do not meet.
     fn resolve(self, num_inputs: u32, num_aux: u32) -> u32 {
         if self.0 < num_aux { num_inputs + self.0 } else { u32::MAX - self.0 }
     }
@@ -113,14 +138,16 @@ impl Rows {
         self.columns[entries.clone()].iter().copied().zip(self.coefficients[entries].iter().copied())
     }
 
-    fn push_combination(&mut self, lc: &LinearCombination<Scalar>, coefficients: &mut CoefficientInterner) {
-        let entries = lc.iter().filter(|(_, coefficient)| !coefficient.is_zero_vartime());
-        self.push_row(entries.map(|(variable, coefficient)| {
-            let column = match variable.get_unchecked() {
-                Index::Input(i) => Column::input(i as u32),
-                Index::Aux(i) => Column(i as u32),
-            };
-            (column, coefficients.index(coefficient))
+    /// Appends a combination as a row, without its variables that are not allocated.
+    fn push_combination(
+        &mut self,
+        lc: &LinearCombination<Scalar>,
+        allocated: &mut Allocated<'_>,
+        coefficients: &mut CoefficientInterner,
+    ) {
+        self.push_row(lc.iter().filter_map(|(variable, coefficient)| {
+            let column = allocated.column(variable.get_unchecked())?;
+            (!coefficient.is_zero_vartime()).then(|| (column, coefficients.index(coefficient)))
         }));
     }
 
@@ -175,6 +202,7 @@ impl ConstraintSystem<Scalar> for Recorder {
             c: Rows::default(),
             coefficients: CoefficientInterner::new(),
             names: None,
+            fault: FirstFault::default(),
         }
     }
 
@@ -185,7 +213,7 @@ impl ConstraintSystem<Scalar> for Recorder {
         AR: Into<String>,
     {
         let index = self.num_aux;
-        self.num_aux = next_index(index)?;
+        self.num_aux = fault::next(index as usize)? as u32;
         Ok(Variable::new_unchecked(Index::Aux(index as usize)))
     }
 
@@ -196,7 +224,7 @@ impl ConstraintSystem<Scalar> for Recorder {
         AR: Into<String>,
     {
         let index = self.num_inputs;
-        self.num_inputs = next_index(index)?;
+        self.num_inputs = fault::next(index as usize)? as u32;
         Ok(Variable::new_unchecked(Index::Input(index as usize)))
     }
 
@@ -208,9 +236,15 @@ impl ConstraintSystem<Scalar> for Recorder {
         LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
         LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
     {
-        self.a.push_combination(&a(LinearCombination::zero()), &mut self.coefficients);
-        self.b.push_combination(&b(LinearCombination::zero()), &mut self.coefficients);
-        self.c.push_combination(&c(LinearCombination::zero()), &mut self.coefficients);
+        let mut allocated = Allocated {
+            num_inputs: self.num_inputs as usize,
+            num_aux: self.num_aux as usize,
+            constraint: self.a.starts.len(),
+            fault: &mut self.fault,
+        };
+        self.a.push_combination(&a(LinearCombination::zero()), &mut allocated, &mut self.coefficients);
+        self.b.push_combination(&b(LinearCombination::zero()), &mut allocated, &mut self.coefficients);
+        self.c.push_combination(&c(LinearCombination::zero()), &mut allocated, &mut self.coefficients);
         if let Some(names) = &mut self.names {
             let name = names.constraint(annotation().into());
             names.constraints.push(name);
@@ -243,10 +277,18 @@ impl ConstraintSystem<Scalar> for Recorder {
         true
     }
 
-    /// Appends the variables and constraints of `other`, whose first input is the constant one again.
+    /// Appends the variables and constraints of `other`, whose first input is the constant one again; where this
+    /// system has no inputs yet, it takes over all of `other`'s.
     fn extend(&mut self, other: &Self) {
         let (first_input, first_aux) = (self.num_inputs.saturating_sub(1), self.num_aux);
         let first_constraint = self.a.starts.len();
+        self.fault.extend(&other.fault, first_constraint);
+        let inputs = fault::sum_of_inputs(self.num_inputs as usize, other.num_inputs as usize);
+        let aux = fault::sum(self.num_aux as usize, other.num_aux as usize);
+        let (Some(num_inputs), Some(num_aux)) = (inputs, aux) else {
+            self.fault.too_many_variables();
+            return;
+        };
         let shift = |column: Column| {
             if column.0 < other.num_aux {
                 Column(column.0 + first_aux)
@@ -266,8 +308,7 @@ impl ConstraintSystem<Scalar> for Recorder {
                 }));
             }
         }
-        self.num_inputs += other.num_inputs.saturating_sub(1);
-        self.num_aux += other.num_aux;
+        (self.num_inputs, self.num_aux) = (num_inputs as u32, num_aux as u32);
         if let Some(names) = &mut self.names {
             let count = other.a.starts.len();
             let more =
@@ -276,9 +317,4 @@ impl ConstraintSystem<Scalar> for Recorder {
             names.constraints.extend(more);
         }
     }
-}
-
-/// The count after one more variable. Inputs and auxiliary variables have half of the 32-bit range each.
-fn next_index(count: u32) -> Result<u32, SynthesisError> {
-    if count < u32::MAX / 2 { Ok(count + 1) } else { Err(SynthesisError::PolynomialDegreeTooLarge) }
 }

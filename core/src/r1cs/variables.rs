@@ -117,10 +117,6 @@ impl BitVec {
         BitVec { len, words: vec![0; len.div_ceil(64)] }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
     pub(crate) fn push(&mut self, bit: bool) {
         if self.len.is_multiple_of(64) {
             self.words.push(0);

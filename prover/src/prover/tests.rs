@@ -141,6 +141,30 @@ fn faults_of_both_devices_are_one_error_that_names_both() {
     prover.prove(Cubic::solved(2)).unwrap();
 }
 
+/// Wrong proofs on both: the key may be another circuit's, so that neither device is set aside.
+#[test]
+fn a_key_that_fails_everywhere_condemns_no_device() {
+    let (first, second) =
+        (FakeDevice::new(Backend::Cuda, 0, "Card"), FakeDevice::new(Backend::Cuda, 1, "Spare"));
+    let prover = Prover::new(on(&first), &key(), Cubic::default()).unwrap().with_fallback(on(&second));
+    let invalid = |device: &FakeDevice| {
+        let fault = ProveError::InvalidProof { device: device.info().to_string(), attempts: 2 };
+        device.faults.lock().unwrap().push_back(fault);
+    };
+    invalid(&first);
+    invalid(&second);
+    let error = prover.prove(Cubic::solved(2)).unwrap_err();
+    assert!(error.to_string().contains("the key belongs to another circuit"), "{error}");
+    prover.prove(Cubic::solved(2)).unwrap();
+    assert_eq!(first.log.lock().unwrap().len(), 1 + 2, "the first device is asked again");
+
+    // Where the second makes the proof, the first was wrong and is set aside.
+    invalid(&first);
+    prover.prove(Cubic::solved(2)).unwrap();
+    prover.prove(Cubic::solved(2)).unwrap();
+    assert_eq!(first.log.lock().unwrap().len(), 1 + 3);
+}
+
 #[test]
 fn without_a_fallback_a_fault_is_returned_as_it_is() {
     let first = FakeDevice::new(Backend::Cuda, 0, "Card");
@@ -159,7 +183,7 @@ fn cancellation_ends_a_proof_and_leaves_the_prover_usable() {
     let mut context = Context::from_waker(Waker::noop());
     assert!(matches!(
         cancelled.as_mut().poll(&mut context),
-        std::task::Poll::Ready(Err(ProveError::Cancelled { before: Step::Spmv }))
+        std::task::Poll::Ready(Err(ProveError::Cancelled { before: Some(Step::Spmv) }))
     ));
     prover.prove(Cubic::solved(2)).unwrap();
 }

@@ -46,9 +46,9 @@ fn auto_prefers_cuda_then_hardware_wgpu_then_the_cpu() {
         (Some(vec![cuda(0).failing(), cuda(1)]), Some(vec![wgpu(0, "GPU")]), "cuda:1"),
         (Some(vec![cuda(0).failing()]), Some(vec![soft(), wgpu(1, "GPU")]), "wgpu:1"),
         (Some(vec![]), Some(vec![wgpu(0, "GPU").failing(), wgpu(1, "iGPU")]), "wgpu:1"),
-        (None, Some(vec![soft()]), "cpu"),
-        (None, Some(vec![wgpu(0, "GPU").failing()]), "cpu"),
-        (None, None, "cpu"),
+        (None, Some(vec![soft()]), "cpu:0"),
+        (None, Some(vec![wgpu(0, "GPU").failing()]), "cpu:0"),
+        (None, None, "cpu:0"),
     ];
     for (cuda, wgpu, expected) in table {
         let drivers = build(cuda, wgpu, &Log::default());
@@ -65,7 +65,7 @@ fn an_explicit_choice_never_falls_back() {
     let mismatch =
         |device| format!("fails its self-test: msm: {device} and the known answer differ at index 0");
     let table = [
-        ("cpu", "cpu".to_owned()),
+        ("cpu", "cpu:0".to_owned()),
         ("cuda", "cuda:1".into()),
         ("cuda:1", "cuda:1".into()),
         ("cuda:0", format!("cuda:0 cannot be used: cuda:0 (Card): {}", mismatch("cuda:0 (Card)"))),

@@ -89,7 +89,7 @@ pub fn upload<D: Device>(device: &D, values: &[Scalar]) -> D::Scalars {
 
 /// The values of a resident vector.
 pub fn download<D: Device>(device: &D, values: &D::Scalars) -> Vec<Scalar> {
-    block_on(device.download(values)).expect("download")
+    block_on(device.download(values)).expect("download").to_vec()
 }
 
 /// Points made resident.

@@ -13,6 +13,7 @@
 //! [`Device`]: bellwether_core::device::Device
 
 pub mod inputs;
+pub mod large;
 pub mod multiples;
 pub mod order;
 pub mod products;
@@ -77,6 +78,7 @@ macro_rules! conformance_list {
                 proofs: rows_around_powers_of_two, evaluated_in_one_pass, without_private_variables,
                     bits_only, many_threads, equals_the_proof_of_the_cpu;
                 random: transforms, quotients, products;
+                large: transforms_at_a_point, coset_quotient_against_composition, quotient, products;
             }
             points {
                 sums: lengths, infinity_among_the_bases, edge_scalars, opposite_and_equal_points,
@@ -86,6 +88,7 @@ macro_rules! conformance_list {
                     infinity_among_the_bases, sums_that_cancel, one_witness_many_sets;
                 multiples: edge_scalars, lengths, other_bases;
                 random: sums, selections, multiples;
+                large: selections, sums;
             }
         }
     };

@@ -12,6 +12,7 @@ use bellwether_core::device::{Device, DeviceError, DeviceInfo, Transform};
 use bellwether_core::domain::Domain;
 use bellwether_core::key::Points;
 use bellwether_core::r1cs::{CompactWitness, SparseMatrix, VariableSet};
+use bellwether_core::secret::SecretVec;
 use blstrs::Scalar;
 use ff::Field;
 use group::Curve;
@@ -117,14 +118,15 @@ impl<D: Device> Faulty<D> {
         if wrong.is_none() {
             return Ok(values);
         }
-        let values = altered_values(pollster::block_on(self.inner.download(&values))?, wrong);
+        let values = altered_values(pollster::block_on(self.inner.download(&values))?.to_vec(), wrong);
         self.inner.upload(&values, values.len())
     }
 
     /// Alters a resident vector in place, if there is an index.
     fn alter(&self, held: &mut Held<D::Scalars>, wrong: Option<usize>) -> Result<(), DeviceError> {
         if wrong.is_some() {
-            let values = altered_values(pollster::block_on(self.inner.download(&held.value))?, wrong);
+            let values =
+                altered_values(pollster::block_on(self.inner.download(&held.value))?.to_vec(), wrong);
             held.value = self.inner.upload(&values, values.len())?;
         }
         Ok(())
@@ -177,12 +179,12 @@ impl<D: Device> Device for Faulty<D> {
     fn download(
         &self,
         values: &Self::Scalars,
-    ) -> impl Future<Output = Result<Vec<Scalar>, DeviceError>> + Send + use<D> {
+    ) -> impl Future<Output = Result<SecretVec<Scalar>, DeviceError>> + Send + use<D> {
         let entered =
             self.enter(Operation::Download).map(|wrong| (wrong, self.inner.download(&values.value)));
         async move {
             let (wrong, values) = entered?;
-            Ok(altered_values(values.await?, wrong))
+            Ok(altered_values(values.await?.to_vec(), wrong).into())
         }
     }
 

@@ -4,10 +4,10 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use bellwether_core::curve::{AffinePoint, G1Affine};
+use bellwether_core::curve::{AffinePoint, G1Affine, G2Affine};
 use bellwether_core::device::CpuDevice;
 use bellwether_core::groth16::{Assignment, ProveError, Session};
-use bellwether_core::key::{CheckPolicy, Points, ProvingKey, ReadOptions};
+use bellwether_core::key::{CheckPolicy, Points, ProvingKey, ReadOptions, VerifyingKey};
 use bellwether_tests::conformance::proofs::{Keyed, blinding, prove};
 use bellwether_tests::program::{Program, Step};
 use blstrs::Scalar;
@@ -236,14 +236,20 @@ fn mapped(key: &ProvingKey) -> ProvingKey {
     ProvingKey::map(file_of(key).path(), &CHECKED).expect("every point is one of the subgroup")
 }
 
-/// δ at infinity would let anybody prove anything.
+/// γ or δ at infinity would let anybody prove anything.
 #[test]
 fn a_degenerate_key_is_refused() {
     let keyed = keyed();
-    let mut key = keyed.key.clone();
-    key.vk.delta_g1 = G1Affine::default();
-    let error = Session::for_circuit(Arc::new(CpuDevice::new()), &key, Arc::clone(&keyed.r1cs))
-        .err()
-        .expect("refused");
-    assert!(matches!(error, ProveError::DegenerateKey), "{error}");
+    let alterations: [fn(&mut VerifyingKey); 3] = [
+        |vk| vk.gamma_g2 = G2Affine::default(),
+        |vk| vk.delta_g1 = G1Affine::default(),
+        |vk| vk.delta_g2 = G2Affine::default(),
+    ];
+    for alter in alterations {
+        let mut key = keyed.key.clone();
+        alter(&mut key.vk);
+        let session = Session::for_circuit(Arc::new(CpuDevice::new()), &key, Arc::clone(&keyed.r1cs));
+        let error = session.err().expect("refused");
+        assert!(matches!(error, ProveError::DegenerateKey), "{error}");
+    }
 }

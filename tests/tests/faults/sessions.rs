@@ -2,13 +2,16 @@
 //! cancellation between phases.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bellwether_core::device::CpuDevice;
-use bellwether_core::groth16::{Assignment, Blinding, Cancellation, ProveError, Session, Step};
+use bellwether_core::groth16::{Assignment, Blinding, Cancellation, PhaseTimes, ProveError, Session, Step};
 use bellwether_core::plan::{ProofSizes, proof_memory};
 use bellwether_tests::conformance::proofs::{Keyed, blinding, prove};
 use bellwether_tests::faulty::{Fault, Faulty, Operation, When};
 use bellwether_tests::program::Program;
+use blstrs::Scalar;
+use ff::Field;
 use pollster::block_on;
 
 use crate::common::{PATHS, Setting, keyed};
@@ -122,7 +125,7 @@ fn cancellation_ends_a_proof_between_phases() {
             let before = phase_after(operation, tails(&setting.proving[..call]) == 3);
             match (outcome, before) {
                 (Err(ProveError::Cancelled { before: found }), Some(expected)) => {
-                    assert_eq!(found, expected, "{path:?}, call {call}, {operation:?}");
+                    assert_eq!(found, Some(expected), "{path:?}, call {call}, {operation:?}");
                     assert!(calls.len() < setting.proving.len(), "{calls:?}");
                     cancelled += 1;
                 }
@@ -148,7 +151,7 @@ fn a_proof_cancelled_beforehand_does_no_work() {
     cancellation.cancel();
     for _ in 0..3 {
         let error = setting.try_prove(&cancellation).expect_err("cancelled");
-        assert!(matches!(error, ProveError::Cancelled { before: Step::Spmv }), "{error}");
+        assert!(matches!(error, ProveError::Cancelled { before: Some(Step::Spmv) }), "{error}");
         assert!(!error.is_device_fault());
     }
     let calls = setting.device.disarm();
@@ -167,4 +170,53 @@ fn cancellation_is_of_one_proof() {
     assert!(block_on(session.prove(&assignment, &blinding(), &ended)).is_err());
     assert!(block_on(session.prove(&assignment, &blinding(), &running)).is_ok());
     assert!(!running.is_cancelled());
+}
+
+/// The time an operation takes is counted in its phase and in no other.
+#[test]
+fn time_is_counted_in_its_phase() {
+    const PAUSE: Duration = Duration::from_millis(60);
+    let setting = Setting::new(PATHS[0]);
+    let calls_of = |wanted: Operation| {
+        let calls = setting.proving.iter().enumerate().filter(move |(_, operation)| **operation == wanted);
+        calls.map(|(call, _)| call).collect::<Vec<_>>()
+    };
+    let tails = calls_of(Operation::TailMsm);
+    let first = |operation| calls_of(operation)[0];
+    let phases: [(usize, fn(&PhaseTimes) -> Duration); 7] = [
+        (first(Operation::UploadWitness), |times| times.spmv),
+        (first(Operation::Spmv), |times| times.spmv),
+        (first(Operation::CosetQuotient), |times| times.ntt_msm_h),
+        (first(Operation::Select), |times| times.batch_add),
+        (first(Operation::BatchAdd), |times| times.batch_add),
+        (tails[0], |times| times.tail_msm),
+        (tails[3], |times| times.b_g2_msm),
+    ];
+    for (call, phase) in phases {
+        let pause = Fault::Run(Arc::new(|| std::thread::sleep(PAUSE)));
+        let proven = setting.prove_under(When::Calls(vec![call]), pause).expect("a proof");
+        let times = proven.times;
+        assert!(phase(&times) >= PAUSE, "call {call}: {times:?}");
+        assert!(times.gpu_total >= PAUSE && times.gpu >= PAUSE && times.total >= PAUSE, "{times:?}");
+        let all = [times.spmv, times.ntt_msm_h, times.batch_add, times.tail_msm, times.b_g2_msm];
+        assert_eq!(all.iter().sum::<Duration>(), times.gpu_total);
+    }
+}
+
+/// A witness whose constant is not one is the caller's fault, found before the device is touched.
+#[test]
+fn the_constant_one_is_checked() {
+    let setting = Setting::new(PATHS[0]);
+    let (variables, inputs) =
+        (setting.keyed.r1cs.shape().num_variables(), setting.keyed.r1cs.shape().num_inputs);
+    for constant in [Scalar::ZERO, Scalar::from(2u64)] {
+        let witness = (0..variables).map(|variable| if variable == 0 { constant } else { Scalar::ONE });
+        let assignment = Assignment::from_witness(witness.collect(), inputs);
+        setting.device.disarm();
+        let (blinding, cancellation) = (Blinding::none(), Cancellation::new());
+        let error =
+            block_on(setting.session.prove(&assignment, &blinding, &cancellation)).expect_err("refused");
+        assert!(matches!(error, ProveError::NotOne) && !error.is_device_fault(), "{error}");
+        assert_eq!(setting.device.disarm(), []);
+    }
 }

@@ -2,4 +2,5 @@
 
 mod agreement;
 mod drawn;
+mod misbehaving;
 mod parallel;

@@ -89,8 +89,8 @@ impl Device for CpuDevice {
     fn download(
         &self,
         values: &SecretVec<Scalar>,
-    ) -> impl Future<Output = Result<Vec<Scalar>, DeviceError>> + Send + use<> {
-        ready(Ok(values.to_vec()))
+    ) -> impl Future<Output = Result<SecretVec<Scalar>, DeviceError>> + Send + use<> {
+        ready(Ok(values.clone()))
     }
 
     fn upload_witness(&self, witness: &CompactWitness) -> Result<CompactWitness, DeviceError> {

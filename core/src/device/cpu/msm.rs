@@ -37,7 +37,14 @@ fn msm_of<P: AffinePoint>(base: impl Fn(usize) -> P + Sync, scalars: &[Scalar]) 
         let products = scalars.par_iter().enumerate().map(|(i, scalar)| base(i) * *scalar);
         return products.reduce(identity::<P>, |a, b| a + b);
     }
-    let plan = plan::cpu_msm(scalars.len(), rayon::current_num_threads());
+    msm_planned(base, scalars, plan::cpu_msm(scalars.len(), rayon::current_num_threads()))
+}
+
+fn msm_planned<P: AffinePoint>(
+    base: impl Fn(usize) -> P + Sync,
+    scalars: &[Scalar],
+    plan: CpuMsmPlan,
+) -> P::Projective {
     let digits = Digits::new(scalars, plan);
     let tasks: Vec<(usize, usize)> =
         (0..plan.windows).flat_map(|window| (0..plan.chunks).map(move |chunk| (window, chunk))).collect();
@@ -222,18 +229,31 @@ mod tests {
     }
 
     #[test]
-    fn edge_scalars_for_every_window() {
+    fn edge_scalars_for_every_window_and_number_of_chunks() {
         let scalars = edge_scalars();
         let base = G1Affine::generator();
         let expected = base * scalars.iter().sum::<Scalar>();
         for window_bits in 3..=16 {
-            let plan = CpuMsmPlan { window_bits, windows: plan::windows(window_bits), chunks: 1 };
-            let digits = Digits::new(&scalars, plan);
-            let sums = (0..plan.windows).rev().fold(G1Projective::identity(), |mut sum, window| {
-                (0..window_bits).for_each(|_| sum = sum.double());
-                sum + weigh(&bucket_sums(|_| base, &digits, window, 0..scalars.len()))
-            });
-            assert_eq!(sums, expected, "window of {window_bits} bits");
+            for chunks in [1, 2, 3, 7] {
+                let plan = CpuMsmPlan { window_bits, windows: plan::windows(window_bits), chunks };
+                assert_eq!(msm_planned(|_| base, &scalars, plan), expected, "{plan:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_meet_without_gap_or_overlap() {
+        // Point i is i times the generator, so that a point left out or taken twice shows.
+        let points: Vec<G1Affine> =
+            (0..100u64).map(|i| (G1Projective::generator() * Scalar::from(i)).to_affine()).collect();
+        let scalars: Vec<Scalar> = (0..100u64).map(|i| Scalar::from(i * i + 1)).collect();
+        for len in [1usize, 2, 6, 7, 8, 99, 100] {
+            let sum: Scalar = (0..len).map(|i| Scalar::from(i as u64) * scalars[i]).sum();
+            for chunks in [1, 2, 3, 7, 64, 101] {
+                let plan = CpuMsmPlan { window_bits: 4, windows: plan::windows(4), chunks };
+                let found = msm_planned(|i| points[i], &scalars[..len], plan);
+                assert_eq!(found, G1Projective::generator() * sum, "{len} points in {chunks} chunks");
+            }
         }
     }
 
