@@ -83,8 +83,8 @@ fn errors(steps: &[Do]) -> [SynthesisError; 4] {
 #[track_caller]
 fn expect_fault(steps: &[Do], text: &str) {
     for error in errors(steps) {
-        let SynthesisError::IoError(error) = error else { panic!("{error} instead of: {text}") };
-        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::InvalidInput, text));
+        assert_eq!(error.to_string(), format!("encountered an I/O error: {text}"));
+        assert!(matches!(error, SynthesisError::IoError(error) if error.kind() == ErrorKind::InvalidInput));
     }
     assert!(Collector::collect(Script(steps.to_vec())).is_ok());
 }
