@@ -33,13 +33,13 @@ impl Visit for Fields {
 
 impl<S: Subscriber> Layer<S> for Record {
     fn on_new_span(&self, attributes: &Attributes<'_>, _: &Id, _: Context<'_, S>) {
-        self.0.lock().unwrap().0.push(attributes.metadata().name());
+        self.0.lock().expect("no test panics here").0.push(attributes.metadata().name());
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
-        self.0.lock().unwrap().1.push(fields);
+        self.0.lock().expect("no test panics here").1.push(fields);
     }
 }
 
