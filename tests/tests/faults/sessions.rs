@@ -183,7 +183,8 @@ fn time_is_counted_in_its_phase() {
     };
     let tails = calls_of(Operation::TailMsm);
     let first = |operation| calls_of(operation)[0];
-    let phases: [(usize, fn(&PhaseTimes) -> Duration); 7] = [
+    type PhaseOf = fn(&PhaseTimes) -> Duration;
+    let phases: [(usize, PhaseOf); 7] = [
         (first(Operation::UploadWitness), |times| times.spmv),
         (first(Operation::Spmv), |times| times.spmv),
         (first(Operation::CosetQuotient), |times| times.ntt_msm_h),
