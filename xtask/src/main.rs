@@ -36,7 +36,7 @@ enum Task {
         #[arg(long, default_value = "cpu")]
         devices: String,
     },
-    /// Turns the estimates of the last `cargo bench` into benches/record/<MACHINE>/<DATE>.csv
+    /// Turns the estimates of the last `cargo bench` into benches/record/MACHINE/DATE.csv
     Record {
         /// Name of the machine, such as epyc-zen4-2core
         #[arg(long)]

@@ -1,6 +1,6 @@
 //! Groth16: the proving schedule, set-up, verification and the proof itself.
 //!
-//! [`schedule`](mod@schedule) is the prover's way through a proof, one short function a phase. A
+//! The file `schedule.rs` is the prover's way through a proof, one short function a phase. A
 //! [`Session`] is a device with a resident key; it takes an [`Assignment`] and gives a verified proof. Programs
 //! that pick the device at run time hold sessions as [`Prover`]s, which is an object-safe face of the same.
 //!
@@ -14,7 +14,7 @@ mod error;
 mod proof;
 mod prover;
 mod resident;
-pub mod schedule;
+mod schedule;
 mod session;
 mod setup;
 mod times;
