@@ -1,0 +1,84 @@
+//! Programs from parts.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use bellwether_core::field::Modulus;
+
+use crate::field::{Accumulator, FieldCode};
+use crate::table::{Part, Program, Tier};
+
+/// Names of the groups, as `bellwether_core::curve::Group` spells them.
+pub(crate) const GROUPS: [&str; 2] = ["G1", "G2"];
+
+/// The parts in one tier.
+pub(crate) struct Library {
+    pub(crate) tier: Tier,
+    fr: String,
+    fp: String,
+}
+
+impl Library {
+    pub(crate) fn new(tier: Tier) -> Library {
+        let (fr_bits, fp_bits, accumulator) = match tier {
+            Tier::U64 => (29, 30, Accumulator::U64),
+            Tier::U32 => (13, 13, Accumulator::U32),
+        };
+        Library {
+            tier,
+            fr: FieldCode::new(Modulus::FR, fr_bits, accumulator).source(),
+            fp: FieldCode::new(Modulus::FP, fp_bits, accumulator).source(),
+        }
+    }
+
+    /// The whole text of a program; `group` is an index into [`GROUPS`].
+    pub(crate) fn assemble(&self, program: Program, group: Option<usize>) -> String {
+        let mut parts = BTreeSet::new();
+        program.parts().iter().for_each(|part| collect(*part, &mut parts));
+        let mut text = String::new();
+        // Dependencies stand first in the order of the enum.
+        for part in parts {
+            text += &self.part(part, group);
+            text.push('\n');
+        }
+        text + &read(program.name())
+    }
+
+    fn part(&self, part: Part, group: Option<usize>) -> String {
+        match (part, group) {
+            (Part::Fr, _) => self.fr.clone(),
+            (Part::Fp, _) => self.fp.clone(),
+            (Part::FpInverse, _) => fp_inverse(),
+            (Part::Coordinate, Some(0)) => read("coordinate_g1"),
+            (Part::Coordinate, _) => read("coordinate_g2"),
+            (Part::CoordinateInverse, Some(0)) => read("coordinate_inverse_g1"),
+            (Part::CoordinateInverse, _) => read("coordinate_inverse_g2"),
+            (Part::Curve, _) => read("curve"),
+            (Part::Witness, _) => read("witness"),
+        }
+    }
+}
+
+fn collect(part: Part, parts: &mut BTreeSet<Part>) {
+    part.needs().iter().for_each(|needed| collect(*needed, parts));
+    parts.insert(part);
+}
+
+fn read(name: &str) -> String {
+    let path = format!("wgsl/{name}.wgsl");
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The exponent of Fermat's inversion, p − 2, and the loop that raises to it.
+fn fp_inverse() -> String {
+    // p is odd and greater than 2: taking two away changes the lowest word only, without a borrow.
+    let mut words: Vec<u32> = (0..12).map(|i| Modulus::FP.value().limb(i, 32)).collect();
+    words[0] -= 2;
+    let words: Vec<String> = words.iter().map(|word| format!("{word}u")).collect();
+    format!(
+        "const FP_INVERSE_EXPONENT = array<u32, 12>({});\nconst FP_INVERSE_BITS = {}u;\n{}",
+        words.join(", "),
+        Modulus::FP.num_bits(),
+        read("fp_inverse")
+    )
+}
