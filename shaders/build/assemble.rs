@@ -41,7 +41,7 @@ impl Library {
             text += &self.part(part, group);
             text.push('\n');
         }
-        text + &read(program.name())
+        text + &expand(&read(program.name()))
     }
 
     fn part(&self, part: Part, group: Option<usize>) -> String {
@@ -55,8 +55,68 @@ impl Library {
             (Part::CoordinateInverse, _) => read("coordinate_inverse_g2"),
             (Part::Curve, _) => read("curve"),
             (Part::Witness, _) => read("witness"),
+            (Part::Digits, _) => read("digits"),
         }
     }
+}
+
+/// Writes out the access functions that a program asks for, since WGSL has no functions over buffers: behind a line
+/// `// access affine NAME`, `// access xyzz NAME` or `// access coordinate NAME` stand `load_NAME` and, with `rw` at the
+/// end of the line, `store_NAME`.
+fn expand(text: &str) -> String {
+    let mut expanded = String::new();
+    for line in text.lines() {
+        expanded += line;
+        expanded.push('\n');
+        let Some(request) = line.strip_prefix("// access ") else { continue };
+        let words: Vec<&str> = request.split(' ').collect();
+        let (kind, name, writes) = match words[..] {
+            [kind, name] => (kind, name, false),
+            [kind, name, "rw"] => (kind, name, true),
+            _ => panic!("{line}: not an access"),
+        };
+        let (ty, members): (&str, &[&str]) = match kind {
+            "coordinate" => ("Coordinate", &[]),
+            "affine" => ("Affine", &["x", "y"]),
+            "xyzz" => ("Xyzz", &["x", "y", "zz", "zzz"]),
+            _ => panic!("{line}: no such kind"),
+        };
+        expanded += &load(name, ty, members);
+        if writes {
+            expanded += &store(name, ty, members);
+        }
+    }
+    expanded
+}
+
+fn load(name: &str, ty: &str, members: &[&str]) -> String {
+    let count = members.len().max(1);
+    let mut text = format!("fn load_{name}(index: u32) -> {ty} {{\n    let at = index * {count}u * COORDINATE_VECTORS;\n");
+    for i in 0..count {
+        text += &format!("    var w{i}: CoordinatePacked;\n");
+    }
+    text += "    for (var v = 0u; v < COORDINATE_VECTORS; v++) {\n";
+    for i in 0..count {
+        text += &format!("        w{i}[v] = {name}[at + {i}u * COORDINATE_VECTORS + v];\n");
+    }
+    let parts: Vec<String> = (0..count).map(|i| format!("coordinate_unpack(w{i})")).collect();
+    let value = if members.is_empty() { parts[0].clone() } else { format!("{ty}({})", parts.join(", ")) };
+    text + &format!("    }}\n    return {value};\n}}\n")
+}
+
+fn store(name: &str, ty: &str, members: &[&str]) -> String {
+    let count = members.len().max(1);
+    let mut text =
+        format!("fn store_{name}(index: u32, value: {ty}) {{\n    let at = index * {count}u * COORDINATE_VECTORS;\n");
+    for i in 0..count {
+        let member = members.get(i).map_or(String::new(), |member| format!(".{member}"));
+        text += &format!("    var w{i} = coordinate_pack(value{member});\n");
+    }
+    text += "    for (var v = 0u; v < COORDINATE_VECTORS; v++) {\n";
+    for i in 0..count {
+        text += &format!("        {name}[at + {i}u * COORDINATE_VECTORS + v] = w{i}[v];\n");
+    }
+    text + "    }\n}\n"
 }
 
 fn collect(part: Part, parts: &mut BTreeSet<Part>) {

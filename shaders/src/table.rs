@@ -33,8 +33,6 @@ pub enum Program {
     MsmAccumulate,
     /// Sums of partial sums by bucket.
     MsmCombine,
-    /// Sums and weighted sums over chunks of neighbouring buckets.
-    MsmChunks,
     /// One level of the tree that weighs sums by the bits of their index.
     MsmFold,
     /// Sums of chosen bases: each thread adds a run of positions.
@@ -70,6 +68,8 @@ pub(crate) enum Part {
     Curve,
     /// Values of a compact witness.
     Witness,
+    /// Signed digits of scalars.
+    Digits,
 }
 
 impl Part {
@@ -81,7 +81,7 @@ impl Part {
             Part::Coordinate => &[Part::Fp],
             Part::CoordinateInverse => &[Part::Coordinate, Part::FpInverse],
             Part::Curve => &[Part::Coordinate],
-            Part::Witness => &[Part::Fr],
+            Part::Witness | Part::Digits => &[Part::Fr],
         }
     }
 }
@@ -104,7 +104,6 @@ impl Program {
         Program::MsmScatter,
         Program::MsmAccumulate,
         Program::MsmCombine,
-        Program::MsmChunks,
         Program::MsmFold,
         Program::BatchAdd,
         Program::PointsConvert,
@@ -133,7 +132,6 @@ impl Program {
             Program::MsmScatter => "msm_scatter",
             Program::MsmAccumulate => "msm_accumulate",
             Program::MsmCombine => "msm_combine",
-            Program::MsmChunks => "msm_chunks",
             Program::MsmFold => "msm_fold",
             Program::BatchAdd => "batch_add",
             Program::PointsConvert => "points_convert",
@@ -152,9 +150,8 @@ impl Program {
             | Program::NttCross
             | Program::NttPowers
             | Program::Quotient
-            | Program::SpmvSums
-            | Program::MsmDigits
-            | Program::MsmScatter => &[Part::Fr],
+            | Program::SpmvSums => &[Part::Fr],
+            Program::MsmDigits | Program::MsmScatter => &[Part::Digits],
             Program::SpmvEntries => &[Part::Witness],
             Program::NttReverse
             | Program::ScanBlocks
@@ -163,14 +160,13 @@ impl Program {
             | Program::SelectEmit => &[],
             Program::MsmAccumulate
             | Program::MsmCombine
-            | Program::MsmChunks
             | Program::MsmFold
             | Program::BatchAdd
             | Program::PointsDouble
-            | Program::FixedBaseTable
-            | Program::FixedBaseMultiply => &[Part::Curve],
+            | Program::FixedBaseTable => &[Part::Curve],
+            Program::FixedBaseMultiply => &[Part::Fr, Part::Curve],
             Program::PointsConvert => &[Part::Coordinate],
-            Program::PointsNormalize => &[Part::CoordinateInverse],
+            Program::PointsNormalize => &[Part::CoordinateInverse, Part::Curve],
             Program::FieldChain => &[Part::Fr, Part::Fp],
         }
     }

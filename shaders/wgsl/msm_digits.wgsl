@@ -1,9 +1,60 @@
-struct Params { first_group: u32, count: u32 }
+// Counts the entries of each bucket, and notes for each entry which one of its bucket it is.
+//
+// Window w of a scalar belongs to bucket set w mod sets and to the table of multiples w / sets; digit d to bucket |d| - 1
+// of the set. The sums of a set are weighted together, so that more tables of multiples mean fewer sets.
+
+struct Params {
+    first_group: u32,
+    // Scalars at hand.
+    count: u32,
+    // Where they start: in `scalars`, or in `positions` if these are given.
+    first: u32,
+    window_bits: u32,
+    windows: u32,
+    sets: u32,
+    // 1 if `positions` says which scalar belongs to which base.
+    indexed: u32,
+    // The bases at hand: position of the first, and how many.
+    bases_first: u32,
+    bases_count: u32,
+    // Position among them of the base of the first scalar, where scalars are not looked up.
+    base: u32,
+    // The scalars that `scalars` holds of those that `positions` counts.
+    scalars_first: u32,
+    scalars_count: u32,
+    modulus: array<vec4<u32>, 2>,
+    half: array<vec4<u32>, 2>,
+}
+
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read_write> values: array<u32>;
+@group(0) @binding(1) var<storage, read> scalars: array<vec4<u32>>;
+// Pairs: position of the base, index of the scalar.
+@group(0) @binding(2) var<storage, read> positions: array<vec2<u32>>;
+@group(0) @binding(3) var<storage, read_write> counts: array<atomic<u32>>;
+// Window by window, for each scalar.
+@group(0) @binding(4) var<storage, read_write> ranks: array<u32>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let index = (params.first_group + group.x) * 64u + local;
-    if index < params.count { values[index] = 0u; }
+    if index >= params.count { return; }
+    var source = params.first + index;
+    if params.indexed == 1u {
+        let position = positions[source];
+        if position.x - params.bases_first >= params.bases_count { return; }
+        source = position.y - params.scalars_first;
+        if source >= params.scalars_count { return; }
+    }
+    var digits = digits_of(
+        fr_unpack(scalars[2u * source], scalars[2u * source + 1u]), params.modulus, params.half);
+    let buckets = 1u << (params.window_bits - 1u);
+    var bucket_set = 0u;
+    for (var window = 0u; window < params.windows; window++) {
+        let digit = next_digit(&digits, params.window_bits);
+        if digit.magnitude != 0u {
+            ranks[window * params.count + index] = atomicAdd(&counts[bucket_set * buckets + digit.magnitude - 1u], 1u);
+        }
+        bucket_set++;
+        if bucket_set == params.sets { bucket_set = 0u; }
+    }
 }

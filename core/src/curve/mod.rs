@@ -15,7 +15,7 @@ use group::{Curve, Group as _, UncompressedEncoding};
 mod packed;
 
 pub use packed::{
-    FP_WORDS, FR_WORDS, NotCanonical, point_words, scalar_words, unpack_points, unpack_scalars,
+    FP_WORDS, FR_WORDS, NotCanonical, point_words, scalar_words, unpack_points, unpack_scalars, unpack_sums,
 };
 
 /// Which of the two groups a point belongs to.

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::{AffinePoint, Group};
 use crate::fenced::slices;
-use crate::field::Modulus;
+use crate::field::{Modulus, batch_invert};
 
 /// 32-bit words of a packed scalar.
 pub const FR_WORDS: usize = 8;
@@ -64,6 +64,40 @@ pub fn unpack_points<P: AffinePoint>(words: &[u32]) -> Result<Vec<P>, NotCanonic
     match points.par_iter().position_first(|point| !is_on_curve(point, &b)) {
         Some(index) => Err(NotCanonical::OffCurve { index, group: P::GROUP }),
         None => Ok(points),
+    }
+}
+
+/// The sums of which `words` is the packed form: coordinates X, Y, ZZ, ZZZ for the point (X/ZZ, Y/ZZZ), with zeros in
+/// ZZ and ZZZ for the point at infinity. What is checked is that the points are on the curve.
+///
+/// # Errors
+///
+/// [`NotCanonical`] when `words` ends within a sum, for the first residue that is not below p, or else for the first sum
+/// that is no point of the curve.
+pub fn unpack_sums<P: AffinePoint>(words: &[u32]) -> Result<Vec<P>, NotCanonical> {
+    let stride = P::GROUP.packed_bytes() / 2;
+    let count = element_count(words, stride)?;
+    let modulus = modulus_words::<FP_WORDS>(&Modulus::FP);
+    check_residues(words, stride, &modulus, &Modulus::FP)?;
+    // Numerators and denominators, each a pair of coordinates, which need not be on the curve.
+    let mut pairs = vec![P::identity(); 2 * count];
+    slices::point_words_mut(&mut pairs).copy_from_slice(words);
+    let (mut denominators, numerators): (Vec<_>, Vec<_>) =
+        pairs.chunks_exact(2).map(|sum| (sum[1].coordinates(), sum[0].coordinates())).unzip();
+    let mut flat: Vec<P::Coordinate> = denominators.iter().flat_map(|&(zz, zzz)| [zz, zzz]).collect();
+    batch_invert(&mut flat, &mut Vec::new());
+    for (denominator, inverses) in denominators.iter_mut().zip(flat.chunks_exact(2)) {
+        *denominator = (inverses[0], inverses[1]);
+    }
+    let b = curve_constant::<P>();
+    let sums = numerators.iter().zip(&denominators).map(|(&(x, y), &(zz, zzz))| {
+        // An inverse is zero for zero only.
+        if zz.is_zero_vartime() { P::identity() } else { P::from_coordinates(x * zz, y * zzz) }
+    });
+    let sums: Vec<P> = sums.collect();
+    match sums.iter().position(|sum| !is_on_curve(sum, &b)) {
+        Some(index) => Err(NotCanonical::OffCurve { index, group: P::GROUP }),
+        None => Ok(sums),
     }
 }
 
@@ -218,6 +252,39 @@ mod tests {
     fn points_come_back_only_when_on_the_curve() {
         check_points::<G1Affine>();
         check_points::<G2Affine>();
+    }
+
+    fn check_sums<P: AffinePoint>() {
+        let mut rng = StdRng::seed_from_u64(9);
+        let stride = P::GROUP.packed_bytes() / 2;
+        let points = random_points::<P>(3);
+        let mut pairs = Vec::new();
+        for point in &points {
+            let z = P::Coordinate::random(&mut rng);
+            let (x, y) = point.coordinates();
+            let (zz, zzz) = (z.square(), z.square() * z);
+            pairs.extend([P::from_coordinates(x * zz, y * zzz), P::from_coordinates(zz, zzz)]);
+        }
+        // Infinity, whatever its numerators.
+        pairs.extend([points[0], P::identity()]);
+        let words = point_words(&pairs).to_vec();
+        let expected: Vec<P> = points.iter().copied().chain([P::identity()]).collect();
+        assert_eq!(unpack_sums::<P>(&words).unwrap(), expected);
+        assert_eq!(unpack_sums::<P>(&[]), Ok(vec![]));
+        assert_eq!(unpack_sums::<P>(&words[1..]), Err(NotCanonical::Length { words: words.len() - 1, stride }));
+        // A Y of zero belongs to no point.
+        let mut off = words.clone();
+        off[stride + stride / 4..stride + stride / 2].fill(0);
+        assert_eq!(unpack_sums::<P>(&off), Err(NotCanonical::OffCurve { index: 1, group: P::GROUP }));
+        let mut large = words;
+        large[2 * stride + FP_WORDS - 1] = u32::MAX;
+        assert_eq!(unpack_sums::<P>(&large), Err(NotCanonical::Residue { index: 2, field: "Fp" }));
+    }
+
+    #[test]
+    fn sums_come_back_as_points() {
+        check_sums::<G1Affine>();
+        check_sums::<G2Affine>();
     }
 
     #[test]

@@ -4,7 +4,9 @@
 //! be tested. Tuning numbers stand here, each beside the measurement that chose it.
 
 mod cpu;
+mod gpu;
 mod memory;
 
 pub use cpu::{CPU_MSM_MIN, CpuMsmPlan, cpu_msm, fixed_base_window, windows};
+pub use gpu::{BasesLimits, BasesPlan, GpuMsmWork, gpu_bases, gpu_batch_add_run, gpu_msm_work};
 pub use memory::{ProofSizes, proof_memory};
