@@ -21,7 +21,7 @@ const DOUBLE_COST: u64 = 9;
 
 /// The points of a query.
 #[derive(Debug)]
-pub(crate) struct Bases<P> {
+pub struct Bases<P> {
     plan: BasesPlan,
     segments: Vec<Segment>,
     len: usize,

@@ -34,9 +34,7 @@ mod bases;
 mod batch_add;
 mod buffer;
 mod cache;
-#[cfg(any())]
 mod device;
-#[cfg(any())]
 mod driver;
 mod faults;
 mod fenced;
@@ -60,19 +58,15 @@ mod spmv;
 mod staging;
 mod submit;
 mod sums;
-#[cfg(any())]
 mod testing;
 mod tower;
 mod vector;
 mod witness;
 
 pub use adapter::AdapterDescription;
-#[cfg(any())]
 pub use device::WgpuDevice;
-#[cfg(any())]
 pub use driver::WgpuDriver;
 pub use options::{PipelineCachePlace, WgpuOptions};
 pub use pipelines::StartUp;
-#[cfg(any())]
 #[doc(hidden)]
 pub use testing::Testing;

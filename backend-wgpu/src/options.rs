@@ -6,7 +6,6 @@ use bellwether_shaders::Tier;
 
 /// Choices for [`WgpuDriver`](crate::WgpuDriver); the default is right for proving.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct WgpuOptions {
     /// The representation of field elements. `None` takes 64-bit integers where the adapter has them.
     pub tier: Option<Tier>,

@@ -28,7 +28,7 @@ const WORDS_PER_TASK: usize = 512;
 
 /// A [`VariableSet`], made resident.
 #[derive(Debug)]
-pub(crate) struct Variables {
+pub struct Variables {
     /// For counting.
     set: VariableSet,
     members: Buffer,
@@ -62,7 +62,7 @@ impl Variables {
 
 /// Which members of a variable set have the value one, and which have neither that nor zero.
 #[derive(Debug)]
-pub(crate) struct Selection {
+pub struct Selection {
     ones: List,
     tail: List,
     dense: Arc<Scalars>,

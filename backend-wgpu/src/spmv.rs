@@ -30,7 +30,7 @@ const COEFFICIENT_BYTES: u64 = 8 * FR_WORDS as u64;
 
 /// A [`SparseMatrix`], made resident.
 #[derive(Debug)]
-pub(crate) struct Matrix {
+pub struct Matrix {
     num_rows: usize,
     rows: Vec<Rows>,
     long: Vec<(Entries, Sums)>,

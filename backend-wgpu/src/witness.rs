@@ -13,7 +13,7 @@ use crate::vector::Scalars;
 
 /// A [`CompactWitness`], made resident: a third of a byte a variable, and the dense values.
 #[derive(Debug)]
-pub(crate) struct Witness {
+pub struct Witness {
     /// As on the device, for counting.
     host_codes: SecretVec<u64>,
     codes: Buffer,

@@ -19,7 +19,7 @@ use bellwether_core::driver::OpenedDevice;
 use bellwether_core::key::Points;
 use bellwether_core::r1cs::{CompactWitness, VariableSet};
 use bellwether_shaders::Tier;
-use bellwether_wgpu::{PipelineCachePlace, WgpuDevice, WgpuOptions};
+use bellwether_wgpu::{PipelineCachePlace, WgpuDriver, WgpuOptions};
 use blstrs::Scalar;
 use ff::Field;
 use group::Curve;
@@ -130,7 +130,7 @@ fn main() -> ExitCode {
             table.device += &format!("-{}", tier.name());
         }
         cold_starts(&mut table, ordinal, &options);
-        match WgpuDevice::open(ordinal, &options) {
+        match WgpuDriver::with_options(options).open_device(ordinal) {
             Ok(device) => operations(&mut table, &Arc::new(device), arguments.max),
             Err(error) => {
                 eprintln!("{}: {error}", arguments.device);
@@ -165,11 +165,11 @@ fn cold_starts(table: &mut Table, ordinal: usize, options: &WgpuOptions) {
         if !table.wants(name) {
             continue;
         }
-        let options = WgpuOptions { cache: PipelineCachePlace::Folder(folder.clone()), ..options.clone() };
+        let options = WgpuOptions { cache: PipelineCachePlace::Directory(folder.clone()), ..options.clone() };
         let (opened, time) = wall(|| {
-            let device = WgpuDevice::open(ordinal, &options)?;
+            let device = WgpuDriver::with_options(options).open_device(ordinal)?;
             block_on(OpenedDevice::self_test(&device))?;
-            device.warm_up()
+            device.start_up()
         });
         match opened {
             Ok(_) => table.row(name, time.as_secs_f64() * 1e3, time.as_secs_f64() * 1e3, time.as_secs_f64() * 1e3),
