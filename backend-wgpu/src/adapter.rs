@@ -1,13 +1,14 @@
 //! What an adapter offers, and whether that is enough.
 
-use bellwether_core::device::{Backend, DeviceError, DeviceInfo};
+use bellwether_core::device::{Backend, Detail, DeviceError, DeviceInfo};
 use bellwether_shaders::Tier;
 
 use crate::memory;
 use crate::options::WgpuOptions;
 
 /// The APIs that are used; GL has no 64-bit integers and too few bindings.
-const BACKENDS: wgpu::Backends = wgpu::Backends::VULKAN.union(wgpu::Backends::METAL).union(wgpu::Backends::DX12);
+const BACKENDS: wgpu::Backends =
+    wgpu::Backends::VULKAN.union(wgpu::Backends::METAL).union(wgpu::Backends::DX12);
 
 /// What every adapter has that this crate uses: the limits of WebGPU.
 const MINIMUM: Limits = Limits {
@@ -60,7 +61,12 @@ fn order(infos: &[wgpu::AdapterInfo]) -> Vec<usize> {
     let mut unique: Vec<usize> = Vec::new();
     for i in chosen {
         // The k-th card of a model is the same in every API.
-        let nth = |i: usize| infos[..i].iter().filter(|info| same_model(info, &infos[i]) && info.backend == infos[i].backend).count();
+        let nth = |i: usize| {
+            infos[..i]
+                .iter()
+                .filter(|info| same_model(info, &infos[i]) && info.backend == infos[i].backend)
+                .count()
+        };
         let seen = unique.iter().any(|&j| same_card(&infos[j], &infos[i], nth(j) == nth(i)));
         if !seen {
             unique.push(i);
@@ -133,7 +139,10 @@ pub struct AdapterDescription {
 ///
 /// # Errors
 /// [`DeviceError::Unsupported`] if it cannot be used.
-pub(crate) fn describe(adapter: &wgpu::Adapter, options: &WgpuOptions) -> Result<AdapterDescription, DeviceError> {
+pub(crate) fn describe(
+    adapter: &wgpu::Adapter,
+    options: &WgpuOptions,
+) -> Result<AdapterDescription, DeviceError> {
     let info = adapter.get_info();
     let limits = limits(adapter, options)?;
     let features = adapter.features();
@@ -160,14 +169,27 @@ pub(crate) fn device_info(adapter: &wgpu::Adapter, ordinal: usize, options: &Wgp
     DeviceInfo {
         backend: Backend::Wgpu,
         ordinal,
+        api: Some(api(info.backend).to_owned()),
         driver: driver(&info),
         software,
         memory_total: memory.map(|memory| memory.total),
-        memory_free: memory.map(|memory| bounded(memory.free.unwrap_or(memory.total))).or(options.memory_limit),
+        memory_free: memory
+            .map(|memory| bounded(memory.free.unwrap_or(memory.total)))
+            .or(options.memory_limit),
         shares_host_memory: false,
         units: units(software),
+        details: describe(adapter, options).map_or_else(|_| Vec::new(), |adapter| details(&adapter)),
         name: info.name,
     }
+}
+
+/// What decides how an adapter computes.
+fn details(adapter: &AdapterDescription) -> Vec<(&'static str, Detail)> {
+    vec![
+        ("tier", Detail::Text(adapter.tier.name().to_owned())),
+        ("binding", Detail::Bytes(adapter.max_binding)),
+        ("workgroup memory", Detail::Bytes(adapter.workgroup_memory.into())),
+    ]
 }
 
 /// Threads of the host that a software adapter runs on. No API tells the number of a GPU's multiprocessors: 0.
@@ -212,13 +234,19 @@ pub(crate) fn limits(adapter: &wgpu::Adapter, options: &WgpuOptions) -> Result<L
         invocations: offered.max_compute_invocations_per_workgroup.min(offered.max_compute_workgroup_size_x),
         groups: offered.max_compute_workgroups_per_dimension,
     };
-    require(&name, "storage buffers per stage", offered.max_storage_buffers_per_shader_stage, STORAGE_BUFFERS)?;
+    require(
+        &name,
+        "storage buffers per stage",
+        offered.max_storage_buffers_per_shader_stage,
+        STORAGE_BUFFERS,
+    )?;
     require(&name, "bytes of a binding", limits.binding, MINIMUM.binding)?;
     require(&name, "bytes of a buffer", limits.buffer, MINIMUM.buffer)?;
     require(&name, "bytes of workgroup memory", limits.workgroup_memory, MINIMUM.workgroup_memory)?;
     require(&name, "invocations of a workgroup", limits.invocations, MINIMUM.invocations)?;
     require(&name, "workgroups of a dispatch", limits.groups, MINIMUM.groups)?;
-    let binding = options.max_binding.map_or(limits.binding, |bound| limits.binding.min(multiple(bound).max(256)));
+    let binding =
+        options.max_binding.map_or(limits.binding, |bound| limits.binding.min(multiple(bound).max(256)));
     Ok(Limits { binding, ..limits })
 }
 
@@ -277,10 +305,8 @@ pub(crate) fn request(adapter: &wgpu::Adapter) -> Result<(wgpu::Device, wgpu::Qu
         memory_hints: wgpu::MemoryHints::MemoryUsage,
         ..wgpu::DeviceDescriptor::default()
     });
-    pollster::block_on(request).map_err(|error| DeviceError::Unsupported {
-        what: adapter.get_info().name,
-        why: error.to_string(),
-    })
+    pollster::block_on(request)
+        .map_err(|error| DeviceError::Unsupported { what: adapter.get_info().name, why: error.to_string() })
 }
 
 #[cfg(test)]

@@ -66,7 +66,11 @@ impl Span {
     /// A part of the part; the range is relative to this one.
     pub(crate) fn range(&self, words: Range<usize>) -> Span {
         assert!(words.start <= words.end && words.end <= self.words, "{words:?} of {} words", self.words);
-        Span { allocation: Arc::clone(&self.allocation), offset: self.offset + words.start, words: words.len() }
+        Span {
+            allocation: Arc::clone(&self.allocation),
+            offset: self.offset + words.start,
+            words: words.len(),
+        }
     }
 
     pub(crate) fn secrecy(&self) -> Secrecy {

@@ -191,7 +191,8 @@ mod tests {
     fn files_are_named_by_what_they_depend_on() {
         let mut info = wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, wgpu::Backend::Vulkan);
         let place = PipelineCachePlace::Directory("/somewhere".into());
-        let name = |info: &wgpu::AdapterInfo, tier, checked| CacheFile::new(&place, info, tier, checked).unwrap();
+        let name =
+            |info: &wgpu::AdapterInfo, tier, checked| CacheFile::new(&place, info, tier, checked).unwrap();
         let first = name(&info, Tier::U64, false);
         assert_eq!(first, name(&info, Tier::U64, false));
         assert_ne!(first, name(&info, Tier::U32, false));

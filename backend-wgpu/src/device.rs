@@ -132,7 +132,12 @@ impl Device for WgpuDevice {
         spmv::product(&self.gpu, matrix, witness, len)
     }
 
-    fn ntt(&self, domain: &DomainTables, transform: Transform, values: &mut Scalars) -> Result<(), DeviceError> {
+    fn ntt(
+        &self,
+        domain: &DomainTables,
+        transform: Transform,
+        values: &mut Scalars,
+    ) -> Result<(), DeviceError> {
         ntt::transform(&self.gpu, domain, transform, values)
     }
 

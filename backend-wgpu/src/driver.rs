@@ -58,7 +58,9 @@ impl WgpuDriver {
 
 fn found(adapters: Vec<wgpu::Adapter>) -> Result<Vec<wgpu::Adapter>, DeviceError> {
     match adapters.is_empty() {
-        true => Err(DeviceError::NoDriver { found: None, needed: "an adapter of Vulkan, Metal or DX12".into() }),
+        true => {
+            Err(DeviceError::NoDriver { found: None, needed: "an adapter of Vulkan, Metal or DX12".into() })
+        }
         false => Ok(adapters),
     }
 }

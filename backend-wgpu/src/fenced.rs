@@ -35,7 +35,11 @@ pub(crate) fn pipeline_cache(device: &Device, data: &[u8]) -> PipelineCache {
     // and digest of what `CacheFile::store` wrote, under a name with the adapter's key and its driver's version. wgpu
     // and the driver compare adapter and driver again, by the headers in the data.
     unsafe {
-        device.create_pipeline_cache(&PipelineCacheDescriptor { label: Some("bellwether"), data, fallback: true })
+        device.create_pipeline_cache(&PipelineCacheDescriptor {
+            label: Some("bellwether"),
+            data,
+            fallback: true,
+        })
     }
 }
 
@@ -49,14 +53,17 @@ pub(crate) fn vulkan_heaps(adapter: &wgpu::Adapter) -> Option<Vec<(u64, Option<u
     let capabilities = hal.physical_device_capabilities();
     let instance = hal.shared_instance();
     let version = instance.instance_api_version().min(capabilities.properties().api_version);
-    let budgeted = version >= vk::API_VERSION_1_1 && capabilities.supports_extension(ext::memory_budget::NAME);
+    let budgeted =
+        version >= vk::API_VERSION_1_1 && capabilities.supports_extension(ext::memory_budget::NAME);
     let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
     let memory = if budgeted {
         let mut memory = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);
         // SAFETY: the physical device is of this instance and both are alive while `hal` is; instance and device are of
         // Vulkan 1.1 or later, so that the function is loaded, and the device has the extension of the chained struct.
         unsafe {
-            instance.raw_instance().get_physical_device_memory_properties2(hal.raw_physical_device(), &mut memory);
+            instance
+                .raw_instance()
+                .get_physical_device_memory_properties2(hal.raw_physical_device(), &mut memory);
         }
         memory.memory_properties
     } else {

@@ -132,10 +132,6 @@ impl Gpu {
         self.timestamps
     }
 
-    pub(crate) fn adapter(&self) -> &wgpu::Adapter {
-        &self.adapter
-    }
-
     pub(crate) fn device(&self) -> &wgpu::Device {
         &self.device
     }
@@ -167,11 +163,13 @@ impl Gpu {
 
 /// For tests.
 impl Gpu {
-    /// Makes the device lost.
+    /// Makes the device lost, and waits until that is known: whoever polls first, here or the waiting thread, is told.
     pub(crate) fn destroy(&self) {
         self.device.destroy();
-        // The loss is noticed when the queue is empty.
-        self.instance.poll_all(true);
+        while self.faults().lost().is_none() {
+            self.instance.poll_all(true);
+            std::thread::yield_now();
+        }
     }
 
     /// Makes the k-th allocation from now on fail, counted from 1; 0 for none.
@@ -368,18 +366,6 @@ impl Gpu {
         }
     }
 
-    /// Records that `to` becomes what `from` is: of equal length, in another buffer.
-    pub(crate) fn copy(&self, from: &Span, to: &Span) -> Result<(), DeviceError> {
-        assert_eq!(from.words(), to.words(), "a copy keeps its length");
-        match from.words() {
-            0 => Ok(()),
-            _ => {
-                let command = Command::Copy { from: from.place(), to: to.place() };
-                self.record(&mut lock(&self.recorder), command)
-            }
-        }
-    }
-
     /// Records `groups` workgroups of a program. `cost` is the number of field multiplications, or of what takes as
     /// long, in one workgroup; it need only be right among the dispatches of one program.
     pub(crate) fn run<P: Params>(
@@ -404,7 +390,11 @@ impl Gpu {
         params.write(&mut words);
         let buffers: Arc<[Place]> = buffers.iter().map(|span| span.place()).collect();
         for Place { offset, bytes, .. } in buffers.iter() {
-            assert!(offset.is_multiple_of(4 * ALIGNMENT as u64), "a binding of {} at {offset}", pipeline.name);
+            assert!(
+                offset.is_multiple_of(4 * ALIGNMENT as u64),
+                "a binding of {} at {offset}",
+                pipeline.name
+            );
             assert!(*bytes <= self.limits.binding, "a binding of {} of {bytes} bytes", pipeline.name);
         }
         let dispatch = Dispatch { pipeline, params: words.into(), buffers, first: 0, groups, cost };
@@ -475,13 +465,15 @@ impl Gpu {
     /// Starts the thread that waits, once there is something to wait for.
     fn start_waiter(&self) -> Result<(), DeviceError> {
         let started = self.waiter.get_or_init(|| {
-            let (instance, tower, gpu) = (self.instance.clone(), Arc::clone(&self.tower), Weak::clone(&self.me));
+            let (instance, tower, gpu) =
+                (self.instance.clone(), Arc::clone(&self.tower), Weak::clone(&self.me));
             let thread = std::thread::Builder::new().name("bellwether-wgpu".into());
             match thread.spawn(move || tower::wait(&instance, &tower, &gpu)) {
                 Ok(_) => Ok(()),
-                Err(error) => {
-                    Err(DeviceError::Launch { operation: "starting a thread".into(), reason: error.to_string() })
-                }
+                Err(error) => Err(DeviceError::Launch {
+                    operation: "starting a thread".into(),
+                    reason: error.to_string(),
+                }),
             }
         });
         started.clone()

@@ -30,7 +30,11 @@ impl Moment {
 }
 
 /// Waits for two moments and takes the difference.
-pub(crate) async fn elapsed(tower: Arc<Tower>, from: Arc<Moment>, to: Arc<Moment>) -> Result<Duration, DeviceError> {
+pub(crate) async fn elapsed(
+    tower: Arc<Tower>,
+    from: Arc<Moment>,
+    to: Arc<Moment>,
+) -> Result<Duration, DeviceError> {
     for moment in [&from, &to] {
         poll_fn(|context| moment.signal.poll(context)).await?;
     }

@@ -38,8 +38,8 @@ impl Speed {
         }
     }
 
-    /// Bytes a second of a copy within the device.
-    fn copied_bytes(self) -> f64 {
+    /// Bytes a second of zeros.
+    fn cleared_bytes(self) -> f64 {
         match self {
             Speed::Discrete => 1e11,
             Speed::Integrated => 1e10,
@@ -110,9 +110,9 @@ impl Pace {
         DISPATCH + f64::from(groups) * self.group(program, cost)
     }
 
-    /// Seconds of a copy or of zeros.
-    pub(crate) fn copy(&self, bytes: u64) -> f64 {
-        DISPATCH + bytes as f64 / self.speed.copied_bytes()
+    /// Seconds of zeros.
+    pub(crate) fn clear(&self, bytes: u64) -> f64 {
+        DISPATCH + bytes as f64 / self.speed.cleared_bytes()
     }
 
     /// Seconds of a copy from the host.
@@ -190,7 +190,8 @@ mod tests {
         let mut pace = Pace::new(Speed::Integrated, 2);
         let rates = [5e9, 3e8];
         for i in 0..200 {
-            let work = if i % 2 == 0 { [(0, 80_000_000), (1, 1_000_000)] } else { [(0, 5_000_000), (1, 6_000_000)] };
+            let work =
+                if i % 2 == 0 { [(0, 80_000_000), (1, 1_000_000)] } else { [(0, 5_000_000), (1, 6_000_000)] };
             run(&mut pace, &rates, &work);
         }
         for (program, rate) in rates.iter().enumerate() {

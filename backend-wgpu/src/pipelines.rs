@@ -114,7 +114,9 @@ impl Pipelines {
             .flat_map(|program| VARIANTS.map(|group| (*program, group)))
             .filter(|(program, group)| program.source(*group, self.tier).is_some())
             .collect();
-        all.par_iter().with_max_len(1).try_for_each(|(program, group)| self.get(*program, *group).map(drop))?;
+        all.par_iter()
+            .with_max_len(1)
+            .try_for_each(|(program, group)| self.get(*program, *group).map(drop))?;
         let cached = self.cache.as_ref().is_some_and(|cache| !cache.loaded.is_empty());
         let start_up = StartUp { pipelines: all.len(), cached, duration: began.elapsed() };
         self.store();
@@ -142,7 +144,8 @@ impl Pipelines {
             Some(group) => format!("{}_{group:?}", program.name()).to_lowercase(),
         };
         let error = |log| DeviceError::Compile { kernel: name.clone(), log };
-        let source = program.source(group, self.tier).ok_or_else(|| error("there is no such variant".into()))?;
+        let source =
+            program.source(group, self.tier).ok_or_else(|| error("there is no such variant".into()))?;
         let scopes = Scopes::open(&self.device);
         let descriptor = wgpu::ShaderModuleDescriptor {
             label: Some(&name),
@@ -188,9 +191,12 @@ impl Pipelines {
             count: None,
         };
         let params = entry(0, BufferBindingType::Uniform, true, params_bytes(program));
-        let buffers = program.reflection().writes.iter().enumerate().map(|(i, writes)| {
-            entry(i + 1, BufferBindingType::Storage { read_only: !writes }, false, 0)
-        });
+        let buffers = program
+            .reflection()
+            .writes
+            .iter()
+            .enumerate()
+            .map(|(i, writes)| entry(i + 1, BufferBindingType::Storage { read_only: !writes }, false, 0));
         self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some(name),
             entries: &std::iter::once(params).chain(buffers).collect::<Vec<_>>(),

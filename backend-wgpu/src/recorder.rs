@@ -20,7 +20,6 @@ pub(crate) const DISPATCHES: usize = 1024;
 #[derive(Debug)]
 pub(crate) enum Command {
     Dispatch(Dispatch),
-    Copy { from: Place, to: Place },
     Clear(Place),
     Upload { chunk: Arc<Chunk>, offset: u64, to: Place },
     Read { from: Place, landing: Arc<Landing>, mapped: Arc<Signal> },
@@ -54,7 +53,8 @@ pub(crate) struct Recorder {
 }
 
 /// Bind groups of dispatches, by program and buffers. Making one takes 5.6 µs, ten times what wgpu takes to encode a
-/// dispatch (wgpu 30, llvmpipe, 2 cores), and proofs after the first take the same buffers from the pool.
+/// dispatch (wgpu 30, llvmpipe, 2 cores), and proofs after the first take the same buffers from the pool. With it, 500
+/// dispatches are recorded in 0.2 ms and submitted in 0.9 ms more: 2.3 µs each, best of 24 rounds on a busy machine.
 #[derive(Debug, Default)]
 struct BindGroups(HashMap<(usize, Arc<[Place]>), wgpu::BindGroup>);
 
@@ -206,7 +206,7 @@ impl Command {
             Command::Dispatch(dispatch) => {
                 pace.dispatch(dispatch.pipeline.slot, dispatch.cost, dispatch.groups)
             }
-            Command::Copy { from: place, .. } | Command::Clear(place) => pace.copy(place.bytes),
+            Command::Clear(place) => pace.clear(place.bytes),
             Command::Upload { to: place, .. } | Command::Read { from: place, .. } => pace.upload(place.bytes),
             Command::Mark(_) => 0.0,
         }

@@ -98,9 +98,11 @@ impl Chunk {
     pub(crate) fn fill(&self, words: &[u32], secrecy: Secrecy) -> Result<u64, DeviceError> {
         let bytes = fenced::bytes(words);
         let at = self.used.load(Ordering::Relaxed);
-        let mut view = self.raw.slice(at..at + bytes.len() as u64).get_mapped_range_mut().map_err(unmapped)?;
+        let mut view =
+            self.raw.slice(at..at + bytes.len() as u64).get_mapped_range_mut().map_err(unmapped)?;
         view.copy_from_slice(bytes);
-        self.used.store((at + bytes.len() as u64).next_multiple_of(MAP_ALIGNMENT).min(CHUNK), Ordering::Relaxed);
+        self.used
+            .store((at + bytes.len() as u64).next_multiple_of(MAP_ALIGNMENT).min(CHUNK), Ordering::Relaxed);
         if secrecy == Secrecy::Secret {
             self.secret.store(true, Ordering::Relaxed);
         }
@@ -162,7 +164,11 @@ impl Landing {
     }
 
     /// Asks for the mapping of so many bytes.
-    pub(crate) fn map(&self, bytes: u64, then: impl FnOnce(Result<(), wgpu::BufferAsyncError>) + Send + 'static) {
+    pub(crate) fn map(
+        &self,
+        bytes: u64,
+        then: impl FnOnce(Result<(), wgpu::BufferAsyncError>) + Send + 'static,
+    ) {
         self.armed.store(true, Ordering::Relaxed);
         self.raw.slice(..bytes).map_async(wgpu::MapMode::Read, then);
     }

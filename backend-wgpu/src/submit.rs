@@ -92,9 +92,6 @@ impl Gpu {
                     pass.dispatch_workgroups(dispatch.groups, 1, 1);
                     offset += dispatch.params.len().next_multiple_of(PARAMS_STRIDE);
                 }
-                Command::Copy { from, to } => {
-                    encoder.copy(&from.buffer, from.offset, &to.buffer, to.offset, from.bytes);
-                }
                 Command::Clear(place) => {
                     encoder.outside().clear_buffer(&place.buffer, place.offset, Some(place.bytes));
                 }
@@ -179,7 +176,8 @@ impl Gpu {
         };
         let params = binding(0, self.params(), 0, dispatch.pipeline.params_bytes);
         let buffers = dispatch.buffers.iter().enumerate();
-        let buffers = buffers.map(|(i, Place { buffer, offset, bytes })| binding(i + 1, buffer, *offset, *bytes));
+        let buffers =
+            buffers.map(|(i, Place { buffer, offset, bytes })| binding(i + 1, buffer, *offset, *bytes));
         self.device().create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &dispatch.pipeline.layout,

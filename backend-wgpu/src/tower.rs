@@ -84,7 +84,12 @@ impl Stamps {
     fn new(device: &wgpu::Device) -> Stamps {
         let buffer = |usage| {
             let size = 8 * u64::from(STAMPS);
-            device.create_buffer(&wgpu::BufferDescriptor { label: Some("stamps"), size, usage, mapped_at_creation: false })
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("stamps"),
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
         };
         Stamps {
             set: device.create_query_set(&wgpu::QuerySetDescriptor {

@@ -72,7 +72,7 @@ mod setup;
 pub use bellwether_core as core;
 
 pub use bellwether_core::curve::{Bls12, G1Affine, G2Affine, Scalar};
-pub use bellwether_core::device::{Backend, DeviceError, DeviceInfo};
+pub use bellwether_core::device::{Backend, Detail, DeviceError, DeviceInfo};
 pub use bellwether_core::driver::{CpuDriver, Driver, OpenedDevice};
 pub use bellwether_core::groth16::{
     Assignment, Blinding, Cancellation, Generators, PhaseTimes, PreparedVerifyingKey, Proof, ProofError,
@@ -89,10 +89,13 @@ pub use bellwether_core::r1cs::{
 pub use prover::Prover;
 pub use select::{
     Candidate, ChoiceError, DEVICE_VARIABLE, DeviceChoice, SelectError, SelectOptions, Selected, Survey,
-    Verdict, WgpuAdapter, drivers, select, survey,
+    Trial, Verdict, WgpuAdapter, drivers, select, survey,
 };
 pub use setup::generate_key;
 
 /// The tests' circuits and devices.
 #[cfg(test)]
 mod testing;
+
+#[cfg(all(test, feature = "wgpu"))]
+mod wgpu_tests;

@@ -2,7 +2,8 @@
 //!
 //! [`conformance`] is the suite that every device passes, instantiated by [`conformance_suite!`]; its answers come
 //! from [`oracle`], which follows the definitions. [`program`] makes circuits from data, [`faulty`] is a device that
-//! fails or lies at a chosen call, [`eip2537`] reads the vectors of that proposal.
+//! fails or lies at a chosen call, [`wgpu`] opens the adapter that computes in software, [`eip2537`] reads the vectors
+//! of that proposal.
 
 pub mod conformance;
 pub mod eip2537;
@@ -10,3 +11,4 @@ pub mod faulty;
 pub mod interop;
 pub mod oracle;
 pub mod program;
+pub mod wgpu;

@@ -271,7 +271,10 @@ mod tests {
         let expected: Vec<P> = points.iter().copied().chain([P::identity()]).collect();
         assert_eq!(unpack_sums::<P>(&words).unwrap(), expected);
         assert_eq!(unpack_sums::<P>(&[]), Ok(vec![]));
-        assert_eq!(unpack_sums::<P>(&words[1..]), Err(NotCanonical::Length { words: words.len() - 1, stride }));
+        assert_eq!(
+            unpack_sums::<P>(&words[1..]),
+            Err(NotCanonical::Length { words: words.len() - 1, stride })
+        );
         // A Y of zero belongs to no point.
         let mut off = words.clone();
         off[stride + stride / 4..stride + stride / 2].fill(0);

@@ -77,7 +77,9 @@ pub struct DeviceInfo {
     pub ordinal: usize,
     /// The vendor's name for it.
     pub name: String,
-    /// Version of the driver, where there is one.
+    /// The API it is driven through, where its backend has several.
+    pub api: Option<String>,
+    /// Name and version of the driver, where there is one.
     pub driver: Option<String>,
     /// Whether it computes in software what it presents as a GPU.
     pub software: bool,
@@ -87,8 +89,19 @@ pub struct DeviceInfo {
     pub memory_free: Option<u64>,
     /// Whether buffers of the host are the device's own, so that a key in the host's memory is resident already.
     pub shares_host_memory: bool,
-    /// Independent units of execution: threads, multiprocessors.
+    /// Independent units of execution: threads, multiprocessors; 0 if it cannot be told.
     pub units: usize,
+    /// What else decides how it computes, under names of the backend's own. For people; no plan is made from it.
+    pub details: Vec<(&'static str, Detail)>,
+}
+
+/// The value of one of a device's details.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// A word.
+    Text(String),
+    /// A size in bytes.
+    Bytes(u64),
 }
 
 impl std::fmt::Display for DeviceInfo {

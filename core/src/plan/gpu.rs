@@ -64,9 +64,8 @@ pub fn gpu_bases(len: usize, group: Group, limits: &BasesLimits) -> BasesPlan {
     };
     let candidates = (2..=MAX_WINDOW)
         .flat_map(|bits| (1..=SCALAR_BITS.div_ceil(bits)).map(move |sets| BasesPlan::new(bits, sets)));
-    let cost = |plan: &BasesPlan| {
-        10 * len as u64 * plan.windows as u64 + 28 * (plan.sets * plan.buckets()) as u64
-    };
+    let cost =
+        |plan: &BasesPlan| 10 * len as u64 * plan.windows as u64 + 28 * (plan.sets * plan.buckets()) as u64;
     // Of equal plans the one with the fewer tables.
     candidates
         .filter(fits)
@@ -131,7 +130,10 @@ mod tests {
                     let plan = gpu_bases(len, group, &limits);
                     assert!(plan.windows * plan.window_bits >= SCALAR_BITS, "{plan:?}");
                     assert!(plan.tables * plan.sets >= plan.windows, "{plan:?}");
-                    assert!((plan.tables - 1) * plan.sets < plan.windows, "a table without windows: {plan:?}");
+                    assert!(
+                        (plan.tables - 1) * plan.sets < plan.windows,
+                        "a table without windows: {plan:?}"
+                    );
                     let sums = (plan.sets * plan.buckets()) as u64 * sum_bytes(group);
                     assert!(sums <= limits.buffer, "{len} {plan:?}");
                     let tables = plan.tables as u64 * len as u64 * group.packed_bytes() as u64;

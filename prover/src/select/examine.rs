@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bellwether_core::device::{Backend, DeviceInfo};
 use bellwether_core::driver::{Driver, OpenedDevice};
 
-use super::{Candidate, DeviceChoice, SelectOptions, Survey, Verdict};
+use super::{Candidate, DeviceChoice, SelectOptions, Survey, Trial, Verdict};
 
 /// Backends in the order in which `auto` prefers them.
 const PREFERENCE: [Backend; 3] = [Backend::Cuda, Backend::Wgpu, Backend::Cpu];
@@ -35,7 +36,7 @@ pub(super) fn examine(drivers: &[Box<dyn Driver>], options: &SelectOptions, exte
             walk.visit_driver(&**driver);
         }
         if missing {
-            walk.add(backend, None, Verdict::Unavailable("not part of this build".into()));
+            walk.add(backend, Verdict::Unavailable("not part of this build".into()));
         }
     }
     Examination { survey: walk.survey, opened: walk.opened }
@@ -49,24 +50,25 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn add(&mut self, backend: Backend, device: Option<DeviceInfo>, verdict: Verdict) {
-        self.survey.candidates.push(Candidate { backend, device, verdict });
+    /// Adds an entry for a whole backend.
+    fn add(&mut self, backend: Backend, verdict: Verdict) {
+        self.survey.candidates.push(Candidate { backend, device: None, trial: None, verdict });
     }
 
     fn visit_driver(&mut self, driver: &dyn Driver) {
         let backend = driver.backend();
         if let Some(reason) = self.reason_not_to_ask(backend) {
-            return self.add(backend, None, Verdict::PassedOver(reason));
+            return self.add(backend, Verdict::PassedOver(reason));
         }
         match driver.probe() {
-            Err(error) => self.add(backend, None, Verdict::Unavailable(error.to_string())),
+            Err(error) => self.add(backend, Verdict::Unavailable(error.to_string())),
             Ok(devices) if devices.is_empty() => {
-                self.add(backend, None, Verdict::Unavailable("no device found".into()));
+                self.add(backend, Verdict::Unavailable("no device found".into()));
             }
             Ok(devices) => {
                 for device in devices {
-                    let verdict = self.judge(driver, &device);
-                    self.add(backend, Some(device), verdict);
+                    let candidate = self.judge(driver, device);
+                    self.survey.candidates.push(candidate);
                 }
             }
         }
@@ -94,22 +96,42 @@ impl Walk<'_> {
         (self.options.require_gpu && backend == Backend::Cpu).then(|| Objection::NoGpu.to_string())
     }
 
-    fn judge(&mut self, driver: &dyn Driver, device: &DeviceInfo) -> Verdict {
-        let objection = self.objection(device);
+    fn judge(&mut self, driver: &dyn Driver, device: DeviceInfo) -> Candidate {
+        let objection = self.objection(&device);
+        let untried = |device: DeviceInfo, verdict| Candidate {
+            backend: device.backend,
+            device: Some(device),
+            trial: None,
+            verdict,
+        };
         if self.extent == Extent::UntilChosen {
             let reason = self.reason_not_to_open(device.backend);
             if let Some(reason) = reason.or_else(|| objection.as_ref().map(Objection::to_string)) {
-                return Verdict::PassedOver(reason);
+                return untried(device, Verdict::PassedOver(reason));
             }
         }
+        let began = Instant::now();
         let opened = match driver.open(device.ordinal) {
             Ok(opened) => opened,
-            Err(error) => return Verdict::Unavailable(error.to_string()),
+            Err(error) => return untried(device, Verdict::Unavailable(error.to_string())),
         };
-        if let Err(error) = pollster::block_on(opened.self_test()) {
-            tracing::warn!(%device, %error, "a device fails its self-test and is not used");
-            return Verdict::PassedOver(format!("fails its self-test: {error}"));
-        }
+        let open = began.elapsed();
+        let outcome = pollster::block_on(opened.self_test());
+        let trial = Trial { open, self_test: began.elapsed() - open, passed: outcome.is_ok() };
+        // What it is once it is open, its free memory above all.
+        let device = opened.info().clone();
+        let verdict = match outcome {
+            Err(error) => {
+                tracing::warn!(%device, %error, "a device fails its self-test and is not used");
+                Verdict::PassedOver(format!("fails its self-test: {error}"))
+            }
+            Ok(()) => self.verdict_on(opened, objection),
+        };
+        Candidate { backend: device.backend, device: Some(device), trial: Some(trial), verdict }
+    }
+
+    /// What becomes of a device that passes its self-test.
+    fn verdict_on(&mut self, opened: Arc<dyn OpenedDevice>, objection: Option<Objection>) -> Verdict {
         match objection {
             None if self.opened.is_none() => {
                 self.opened = Some(opened);

@@ -11,6 +11,7 @@ mod tests;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bellwether_core::device::{Backend, DeviceInfo};
 use bellwether_core::driver::{CpuDriver, Driver, OpenedDevice};
@@ -20,7 +21,11 @@ use examine::{Examination, Extent};
 
 /// The drivers of this build, fastest first.
 pub fn drivers() -> Vec<Box<dyn Driver>> {
-    vec![Box::new(CpuDriver)]
+    vec![
+        #[cfg(feature = "wgpu")]
+        Box::new(bellwether_wgpu::WgpuDriver::default()),
+        Box::new(CpuDriver),
+    ]
 }
 
 /// What the user wants.
@@ -81,8 +86,10 @@ impl Survey {
 pub struct Candidate {
     /// The backend.
     pub backend: Backend,
-    /// The device; `None` stands for the whole backend.
+    /// The device, as it is once it has been opened, if it was; `None` stands for the whole backend.
     pub device: Option<DeviceInfo>,
+    /// How it came up; `None` if it was not opened.
+    pub trial: Option<Trial>,
     /// What became of it.
     pub verdict: Verdict,
 }
@@ -98,6 +105,17 @@ impl Candidate {
             None => format!("{}: {reason}", self.backend),
         })
     }
+}
+
+/// How a device came up when it was opened and tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// Opening it, which on a GPU includes compiling the kernels or loading compiled ones.
+    pub open: Duration,
+    /// The self-test. A device that compiles at first use does so here.
+    pub self_test: Duration,
+    /// Whether it passes the self-test.
+    pub passed: bool,
 }
 
 /// What became of a candidate.

@@ -224,6 +224,21 @@ fn verdicts_of_a_survey() {
 }
 
 #[test]
+fn a_trial_is_told_of_every_device_that_was_opened() {
+    let mut closed = cuda(1);
+    closed.open = Err(DeviceError::DeviceLost { reason: "asleep".into() });
+    let drivers = build(Some(vec![cuda(0).failing(), closed]), None, &Log::default());
+    let passed = |survey: &Survey| -> Vec<Option<bool>> {
+        let candidates = survey.candidates.iter();
+        candidates.map(|candidate| candidate.trial.map(|trial| trial.passed)).collect()
+    };
+    let survey = survey(&drivers, &SelectOptions::default());
+    assert_eq!(passed(&survey), [Some(false), None, None, Some(true)]);
+    let selected = select(&drivers, &options("cpu", false)).unwrap();
+    assert_eq!(passed(&selected.survey), [None, None, Some(true)]);
+}
+
+#[test]
 fn the_choice_is_logged_once_and_a_failing_card_warned_of() {
     let events = Events::default();
     let drivers = build(Some(vec![cuda(0).failing()]), None, &Log::default());

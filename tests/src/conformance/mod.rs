@@ -8,7 +8,8 @@
 //! bellwether_tests::conformance_suite!(cpu, || bellwether_core::device::CpuDevice::new());
 //! ```
 //!
-//! [`table`] is the same suite as data, for programs that run it by themselves.
+//! [`table`] is the same suite as data, for programs that run it by themselves, and [`run`] does so in one process: for
+//! devices that take long to open, or that compile a program when it first runs.
 //!
 //! [`Device`]: bellwether_core::device::Device
 
@@ -20,12 +21,15 @@ pub mod products;
 pub mod proofs;
 pub mod quotients;
 pub mod random;
+mod report;
 pub mod selections;
 pub mod sums;
 pub mod transforms;
 pub mod vectors;
 
 use bellwether_core::device::Device;
+
+pub use report::{Report, run};
 
 /// A case of the suite, by name.
 pub struct Case<D> {

@@ -44,12 +44,14 @@ impl CpuDevice {
                 backend: Backend::Cpu,
                 ordinal: 0,
                 name: format!("{model}{units} {}", if units == 1 { "thread" } else { "threads" }),
+                api: None,
                 driver: None,
                 software: false,
                 memory_total,
                 memory_free,
                 shares_host_memory: true,
                 units,
+                details: Vec::new(),
             },
         }
     }

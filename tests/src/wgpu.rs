@@ -1,0 +1,46 @@
+//! The wgpu backend's software adapter, as tests open it.
+//!
+//! lavapipe is Vulkan on a processor. Tests name it, so that they mean the same on a machine with a card; a machine
+//! without it fails them with the packages to install.
+
+use bellwether_core::driver::Driver;
+use bellwether_shaders::Tier;
+use bellwether_wgpu::{PipelineCachePlace, WgpuDevice, WgpuDriver, WgpuOptions};
+
+/// What is missing where no software adapter is found.
+const REMEDY: &str = "no Vulkan adapter that computes in software: install libvulkan1 and mesa-vulkan-drivers";
+
+/// A binding of this many bytes holds 4096 scalars, or 1365 points of G1: conformance cases and the smallest proofs
+/// are cut into parts.
+pub const SMALL_BINDING: u64 = 128 << 10;
+
+/// A tier, and nothing written to the user's cache.
+pub fn options(tier: Tier) -> WgpuOptions {
+    WgpuOptions { tier: Some(tier), cache: PipelineCachePlace::Off, ..WgpuOptions::default() }
+}
+
+/// Bindings so small that everything is cut into parts.
+pub fn split(tier: Tier) -> WgpuOptions {
+    WgpuOptions { max_binding: Some(SMALL_BINDING), ..options(tier) }
+}
+
+/// Shaders that check indices at run time: an access out of bounds shows as a wrong result instead of as another
+/// buffer's contents.
+pub fn checked(tier: Tier) -> WgpuOptions {
+    WgpuOptions { checked: true, ..options(tier) }
+}
+
+/// Opens the software adapter.
+///
+/// # Panics
+/// If there is none, naming the packages that bring it, or if it does not open.
+#[allow(clippy::panic, reason = "a test without its device fails")]
+pub fn open(options: WgpuOptions) -> WgpuDevice {
+    let driver = WgpuDriver::with_options(options);
+    let adapters = driver.probe().unwrap_or_else(|error| panic!("{REMEDY} ({error})"));
+    let software = adapters.iter().find(|info| info.software).unwrap_or_else(|| {
+        let names: Vec<String> = adapters.iter().map(ToString::to_string).collect();
+        panic!("{REMEDY} (found: {})", names.join(", "))
+    });
+    driver.open_device(software.ordinal).unwrap_or_else(|error| panic!("{software}: {error}"))
+}

@@ -1,0 +1,3 @@
+//! The wgpu backend on lavapipe.
+
+mod conformance;
