@@ -24,7 +24,7 @@ use crate::sums::{ADD_AFFINE_COST, ADD_COST, GROUP, coordinate_cost, fold, read,
 use crate::vector::Scalars;
 
 /// Partial sums that one invocation combines.
-const COMBINE_RUN: usize = 16;
+const COMBINE_RUN: usize = 8;
 
 /// What one digit takes of the time of a field multiplication, very roughly: an atomic addition, or a scattered write.
 const DIGIT_COST: u64 = 1;
@@ -171,7 +171,7 @@ impl Space {
             counts: secret(buckets + 1)?,
             ranks: secret(work.entries)?,
             entries: secret(2 * work.entries)?,
-            partials: [partials(runs)?, partials((2 * runs).div_ceil(COMBINE_RUN))?],
+            partials: [partials(runs)?, partials((2 * runs + 1).div_ceil(COMBINE_RUN))?],
             resume: false,
         };
         gpu.clear(&space.sums.span())?;
@@ -256,7 +256,8 @@ impl Space {
         let [mut from, mut to] = self.partials.each_ref();
         while runs > 1 {
             let length = 2 * runs;
-            runs = length.div_ceil(COMBINE_RUN);
+            // The first run is one short.
+            runs = (length + 1).div_ceil(COMBINE_RUN);
             let params =
                 params::MsmCombine { count: runs as u32, run: COMBINE_RUN as u32, length: length as u32 };
             let buffers =
@@ -364,10 +365,10 @@ mod tests {
         [1, 100].into_iter().for_each(|len| check::<G2Affine>(&tier(Tier::U32), len));
     }
 
-    /// Bindings of 128 KiB: many segments, pieces and levels.
+    /// Bindings of 256 KiB: many segments, pieces and levels.
     #[test]
     fn split_by_small_bindings() {
-        let options = WgpuOptions { max_binding: Some(1 << 17), ..tier(Tier::U64) };
+        let options = WgpuOptions { max_binding: Some(1 << 18), ..tier(Tier::U64) };
         check::<G1Affine>(&options, 5000);
         check::<G2Affine>(&options, 1500);
     }

@@ -60,9 +60,13 @@ witness and is judged as in the demo; judging by others is not part of the times
 With --json each counted proof is one line with the object that `bellwether demo --json` prints, and `run`.";
 
 const DEVICES_HELP: &str = "\
-Lists every device of every backend: what it is, its memory and driver, whether it passes the known-answer \
-self-test, which one a proof would be made on, and why the others would not be used. A backend that is not part of \
-this build, or finds no driver, is listed with the reason.
+Lists every device of every backend: name, API and driver, memory, and what else decides how it computes; how long it \
+took to open, and whether it passes the known-answer self-test; which one a proof would be made on, and why the others \
+would not be used. A backend that is not part of this build, or finds no driver, is listed with the reason.
+
+Of a wgpu adapter, `tier` is the arithmetic, with 64-bit integers (u64) or without (u32), and `binding` the memory that \
+one kernel can see at once in one piece; longer vectors are split. Opening a GPU compiles all kernels, which takes \
+longer the first time. A software adapter (llvmpipe) compiles during the self-test.
 
 With --device cpu no other driver is touched.";
 

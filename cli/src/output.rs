@@ -214,22 +214,6 @@ impl Sheet {
     }
 }
 
-/// Rows under a heading, each column as wide as it must be; the last one is not padded.
-pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let width = width(column).unwrap_or(0) + 2;
-            let _ = write!(line, "{cell:<width$}");
-        }
-        text += line.trim_end();
-        text.push('\n');
-    }
-    text
-}
-
 pub(crate) fn domain_text(size: u64) -> String {
     format!("{} = 2^{}", grouped(size), size.ilog2())
 }
@@ -251,7 +235,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-fn milliseconds(time: Duration) -> f64 {
+pub(crate) fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 

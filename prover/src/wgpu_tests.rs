@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bellwether_core::groth16::{Generators, Trapdoor};
+use bellwether_core::device::CpuDevice;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
@@ -78,15 +78,32 @@ fn an_adapter_says_what_decides_how_it_computes() {
     assert!(matches!(software.details[1].1, Detail::Bytes(binding) if binding >= 128 << 20));
 }
 
-#[test]
-fn a_named_software_adapter_proves() {
-    let software = lavapipe();
+/// The same key each time it is made.
+fn key_made_on(device: &dyn OpenedDevice) -> ProvingKey {
     let trapdoor = Trapdoor::from_rng(StdRng::seed_from_u64(1));
-    let cpu = bellwether_core::device::CpuDevice::new();
-    let key = generate_key(&cpu, Cubic::default(), &trapdoor, &Generators::default()).unwrap();
+    generate_key(device, Cubic::default(), &trapdoor, &Generators::default()).unwrap()
+}
+
+#[test]
+fn a_named_software_adapter_makes_the_same_key() {
+    let file = |key: ProvingKey| {
+        let mut bytes = Vec::new();
+        key.write(&mut bytes).unwrap();
+        bytes
+    };
+    lavapipe();
+    let selected = select(&drivers(), &options("wgpu:llvmpipe", false)).unwrap();
+    assert!(file(key_made_on(&*selected.device)) == file(key_made_on(&CpuDevice::new())));
+}
+
+#[test]
+fn a_named_software_adapter_makes_the_same_proof() {
+    let software = lavapipe();
+    let cpu = CpuDevice::new();
+    let key = key_made_on(&cpu);
     let on_cpu = Prover::new(Arc::new(cpu), &key, Cubic::default()).unwrap();
     let blinding = || Blinding::from_rng(StdRng::seed_from_u64(2));
-    let expected = on_cpu.prove_with(Cubic::solved(3), &blinding(), &Cancellation::new()).unwrap();
+    let expected = on_cpu.prove_with(Cubic::solved(3), &blinding()).unwrap();
 
     for choice in [format!("wgpu:{}", software.ordinal), "wgpu:llvmpipe".into(), "wgpu:LLVMpipe".into()] {
         let selected = select(&drivers(), &options(&choice, false)).unwrap();
@@ -94,7 +111,7 @@ fn a_named_software_adapter_proves() {
         assert_eq!((info.backend, info.ordinal), (Backend::Wgpu, software.ordinal), "{choice}");
         assert_eq!(selected.survey.chosen(), Some(info));
         let prover = Prover::new(selected.device, &key, Cubic::default()).unwrap();
-        let proven = prover.prove_with(Cubic::solved(3), &blinding(), &Cancellation::new()).unwrap();
+        let proven = prover.prove_with(Cubic::solved(3), &blinding()).unwrap();
         assert_eq!(proven.proof.to_bytes(), expected.proof.to_bytes(), "{choice}");
         assert_eq!(proven.device, software.to_string());
     }

@@ -1,5 +1,9 @@
 // Sums partial sums by bucket: the same walk over runs as in msm_accumulate, over the partial sums it left. What remains
 // are again at most two partial sums a run; with one run for all, none.
+//
+// Runs start one before a multiple of `run`, so that the second partial sum of an invocation of the level below meets the
+// first one of the next, with which it shares a bucket more often than not. With uniform scalars one level then does
+// nearly all there is to do; the later ones find infinities.
 
 struct Params {
     first_group: u32,
@@ -25,8 +29,8 @@ struct Params {
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let index = (params.first_group + group.x) * 64u + local;
     if index >= params.count { return; }
-    let start = index * params.run;
-    let end = min(start + params.run, params.length);
+    let start = max(index * params.run, 1u) - 1u;
+    let end = min((index + 1u) * params.run - 1u, params.length);
     let first_key = keys[start];
     let last_key = keys[end - 1u];
     let begun_before = start > 0u && keys[max(start, 1u) - 1u] == first_key;

@@ -8,7 +8,8 @@ use bellwether_shaders::Tier;
 use bellwether_wgpu::{PipelineCachePlace, WgpuDevice, WgpuDriver, WgpuOptions};
 
 /// What is missing where no software adapter is found.
-const REMEDY: &str = "no Vulkan adapter that computes in software: install libvulkan1 and mesa-vulkan-drivers";
+const REMEDY: &str =
+    "no Vulkan adapter that computes in software: install libvulkan1 and mesa-vulkan-drivers";
 
 /// A binding of this many bytes holds 4096 scalars, or 1365 points of G1: conformance cases and the smallest proofs
 /// are cut into parts.

@@ -1,8 +1,10 @@
-//! `bellwether demo` and `bellwether bench`, on the CPU.
+//! `bellwether demo` and `bellwether bench`.
 
 use serde_json::Value;
 
 use super::run;
+#[cfg(feature = "wgpu")]
+use super::run_on_lavapipe;
 
 const PHASES: [&str; 10] = [
     "synth_ms",
@@ -18,14 +20,14 @@ const PHASES: [&str; 10] = [
 ];
 
 #[track_caller]
-fn check_proof(object: &Value, circuit: &str, constraints: u64, inputs: usize) {
+fn check_proof(object: &Value, device: &str, circuit: &str, constraints: u64, inputs: usize) {
     assert_eq!(object["circuit"], circuit);
     assert_eq!(object["constraints"], constraints);
     assert_eq!(object["verified"], true, "{object}");
     for verifier in ["bellwether", "bellperson", "sapling-crypto"] {
         assert_eq!(object["verifiers"][verifier], true, "{verifier}");
     }
-    assert!(object["device"].as_str().unwrap().starts_with("cpu ("));
+    assert!(object["device"].as_str().unwrap().starts_with(device), "{object}");
     for phase in PHASES {
         assert!(object[phase].as_f64().unwrap() >= 0.0, "{phase}");
     }
@@ -47,8 +49,8 @@ fn both_circuits_are_proved_and_accepted_and_the_log_tells_of_them() {
     let run = run(&[&args[..], &["--log-format", "json"]].concat()).exits(0);
     let lines = run.json();
     assert_eq!(lines.len(), 2);
-    check_proof(&lines[0], "sapling-output", 7827, 5);
-    check_proof(&lines[1], "sapling-spend", 98777, 7);
+    check_proof(&lines[0], "cpu (", "sapling-output", 7827, 5);
+    check_proof(&lines[1], "cpu (", "sapling-spend", 98777, 7);
 
     let events: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let proofs: Vec<&Value> = events.iter().filter(|event| event["message"] == "proof").collect();
@@ -65,7 +67,7 @@ fn bench_counts_its_runs_and_draws_other_witnesses() {
     let lines = run.json();
     assert_eq!(lines.len(), 2);
     for (object, number) in lines.iter().zip(1..) {
-        check_proof(object, "sapling-output", 7827, 5);
+        check_proof(object, "cpu (", "sapling-output", 7827, 5);
         assert_eq!(object["run"], number);
     }
     assert_ne!(lines[0]["public_inputs"], lines[1]["public_inputs"]);
@@ -79,4 +81,13 @@ fn bench_prints_a_row_a_phase() {
         assert!(text.contains(phase), "{phase}");
     }
     assert!(text.contains("1 accepted by every verifier"), "{text}");
+}
+
+#[test]
+#[cfg(feature = "wgpu")]
+fn an_adapter_named_explicitly_proves() {
+    let args = ["bench", "--device", "wgpu:llvmpipe", "--circuit", "sapling-output", "--proofs", "1"];
+    let lines = run_on_lavapipe(&[&args[..], &["--json"]].concat()).exits(0).json();
+    assert_eq!(lines.len(), 1);
+    check_proof(&lines[0], "wgpu:0 (llvmpipe", "sapling-output", 7827, 5);
 }

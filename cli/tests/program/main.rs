@@ -7,6 +7,8 @@ mod devices;
 mod inspect;
 mod pipe;
 mod usage;
+#[cfg(feature = "wgpu")]
+mod wgpu;
 
 use std::process::{Command, Output};
 
@@ -61,4 +63,23 @@ impl Run {
 
 fn run(args: &[&str]) -> Run {
     bellwether(args).output().unwrap().into()
+}
+
+/// The program, where lavapipe is the only adapter, whatever else the machine has.
+#[cfg(feature = "wgpu")]
+fn lavapipe(args: &[&str]) -> Command {
+    let mut command = bellwether(args);
+    command.env("VK_LOADER_DRIVERS_SELECT", "*lvp*");
+    command
+}
+
+#[cfg(feature = "wgpu")]
+#[track_caller]
+fn run_on_lavapipe(args: &[&str]) -> Run {
+    let run = Run::from(lavapipe(args).output().unwrap());
+    assert!(
+        !run.stderr.contains("no usable driver") && !run.stdout.contains("no usable driver"),
+        "lavapipe is not there: install libvulkan1 and mesa-vulkan-drivers"
+    );
+    run
 }

@@ -20,7 +20,8 @@ pub fn cubic_chain<D: Device>(device: &Arc<D>, log_size: u32) {
     let circuit = CubicChain::filling(log_size, Scalar::random(StdRng::seed_from_u64(31)));
     let rows = Recorder::record(circuit.clone()).unwrap().shape().num_rows();
     assert_eq!(rows, 1 << log_size);
-    agrees_with_bellperson(device, &circuit, true);
+    // Checking 2^16 points and more takes most of a minute.
+    agrees_with_bellperson(device, &circuit, log_size < 14);
 }
 
 /// SHA-256 of two blocks.

@@ -1,0 +1,347 @@
+//! What goes wrong on a device of wgpu, and what is left afterwards. Numbers such as CHECKS 9 are those of the list of
+//! checks that the project keeps.
+
+use std::fs;
+use std::future::Future;
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use bellwether_core::device::{CpuDevice, Device, DeviceError};
+use bellwether_core::groth16::{Assignment, Cancellation, ProveError, Proven, Session};
+use bellwether_shaders::Tier;
+use bellwether_tests::conformance::inputs::{download, scalars, upload};
+use bellwether_tests::conformance::proofs::{Keyed, blinding, prove};
+use bellwether_tests::program::Program;
+use bellwether_tests::wgpu::{open, options};
+use bellwether_wgpu::{PipelineCachePlace, WgpuDevice, WgpuOptions};
+use pollster::block_on;
+
+fn device() -> Arc<WgpuDevice> {
+    Arc::new(open(options(Tier::U64)))
+}
+
+/// A circuit with its key from the CPU.
+fn keyed(constraints: usize) -> Keyed {
+    Keyed::new(&CpuDevice::new(), Program::satisfied(constraints, 2, 1))
+}
+
+/// What the CPU proves.
+fn expected(keyed: &Keyed) -> Proven {
+    prove(&keyed.session(Arc::new(CpuDevice::new())), &keyed.assignment())
+}
+
+fn try_prove(session: &Session<WgpuDevice>, assignment: &Assignment) -> Result<Proven, ProveError> {
+    block_on(session.prove(assignment, &blinding(), &Cancellation::new()))
+}
+
+fn open_session(keyed: &Keyed, device: &Arc<WgpuDevice>) -> Result<Session<WgpuDevice>, ProveError> {
+    Session::for_circuit(Arc::clone(device), &keyed.key, Arc::clone(&keyed.r1cs))
+}
+
+/// The bytes somebody owns, after all recorded work.
+fn bytes_in_use(device: &WgpuDevice) -> u64 {
+    device.testing().finish().expect("the device works");
+    device.testing().bytes().0
+}
+
+/// Polls a future so often, as long as it is pending; then gives it up.
+fn poll_times<T>(times: usize, future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    (0..times).find_map(|_| match future.as_mut().poll(&mut context) {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => None,
+    })
+}
+
+fn is_out_of_memory(error: &ProveError) -> bool {
+    matches!(error, ProveError::Device { error: DeviceError::OutOfMemory { .. }, .. })
+}
+
+fn is_lost(error: &ProveError) -> bool {
+    matches!(error, ProveError::Device { error: DeviceError::DeviceLost { .. }, .. })
+}
+
+/// CHECKS 9: the k-th allocation of a proof fails, for every k. The error is clear, nothing is left behind, and the next
+/// proof is right.
+#[test]
+fn every_allocation_of_a_proof_fails_once() {
+    let (keyed, device) = (keyed(300), device());
+    let (session, assignment) = (keyed.session(Arc::clone(&device)), keyed.assignment());
+    let expected = expected(&keyed).proof.to_bytes();
+    assert_eq!(prove(&session, &assignment).proof.to_bytes(), expected);
+    let in_use = bytes_in_use(&device);
+    let mut failed = 0;
+    for k in 1.. {
+        device.testing().fail_allocation(k);
+        let outcome = try_prove(&session, &assignment);
+        if device.testing().allocations_left() > 0 {
+            device.testing().fail_allocation(0);
+            assert_eq!(outcome.expect("no allocation failed").proof.to_bytes(), expected);
+            break;
+        }
+        match outcome {
+            Ok(proven) => assert_eq!(proven.proof.to_bytes(), expected, "allocation {k}"),
+            Err(error) => assert!(is_out_of_memory(&error), "allocation {k}: {error}"),
+        }
+        failed += 1;
+        assert_eq!(bytes_in_use(&device), in_use, "allocation {k} leaves nothing behind");
+        // Each time would take minutes.
+        if k % 10 == 1 {
+            assert_eq!(prove(&session, &assignment).proof.to_bytes(), expected, "after allocation {k}");
+        }
+    }
+    println!("{failed} allocations");
+    assert!(failed > 30, "{failed} allocations");
+}
+
+/// The same while the key is made resident.
+#[test]
+fn every_allocation_of_opening_a_session_fails_once() {
+    let (keyed, device) = (keyed(300), device());
+    let before = bytes_in_use(&device);
+    let mut failed = 0;
+    for k in 1.. {
+        device.testing().fail_allocation(k);
+        let outcome = open_session(&keyed, &device);
+        if device.testing().allocations_left() > 0 {
+            device.testing().fail_allocation(0);
+            let session = outcome.expect("no allocation failed");
+            assert!(keyed.verifies(&prove(&session, &keyed.assignment())));
+            break;
+        }
+        let error = outcome.err().unwrap_or_else(|| panic!("allocation {k} fails without a word"));
+        assert!(is_out_of_memory(&error), "allocation {k}: {error}");
+        failed += 1;
+        assert_eq!(bytes_in_use(&device), before, "allocation {k} leaves nothing behind");
+    }
+    println!("{failed} allocations");
+    assert!(failed > 10, "{failed} allocations");
+}
+
+/// CHECKS 10: too little memory is foreseen, with both numbers, before anything is allocated. With more of it there is a
+/// proof or a clear error, never a panic, and with enough there is a proof.
+#[test]
+fn too_little_memory_is_foreseen() {
+    let keyed = keyed(5000);
+    let limited = |limit| Arc::new(open(WgpuOptions { memory_limit: Some(limit), ..options(Tier::U64) }));
+    let device = limited(1 << 20);
+    let needed = match open_session(&keyed, &device).err() {
+        Some(ProveError::Memory { needed, free, .. }) => {
+            assert!(needed > free && free <= 1 << 20, "{needed} bytes needed, {free} free");
+            needed
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(device.testing().bytes(), (0, 0), "no work is begun");
+
+    let mut proofs = 0;
+    for limit in [needed - 1, needed, 2 * needed, 4 * needed, 16 * needed] {
+        let outcome = open_session(&keyed, &limited(limit))
+            .and_then(|session| try_prove(&session, &keyed.assignment()));
+        match outcome {
+            Ok(proven) => {
+                println!("{limit} bytes, {needed} foreseen: a proof");
+                assert!(keyed.verifies(&proven));
+                proofs += 1;
+            }
+            Err(error) => {
+                println!("{limit} bytes, {needed} foreseen: {error}");
+                assert!(is_out_of_memory(&error) || matches!(error, ProveError::Memory { .. }), "{error}");
+                assert_eq!(proofs, 0, "more memory is never worse");
+            }
+        }
+    }
+    assert!(proofs > 0, "a proof with sixteen times what is foreseen");
+}
+
+/// CHECKS 13: the device is lost before a proof, and at several moments within one. Whoever waits is told; what was
+/// resident can be dropped; a device opened anew proves.
+#[test]
+fn a_lost_device_is_told_and_another_one_proves() {
+    let keyed = keyed(2000);
+    let assignment = keyed.assignment();
+    let expected = expected(&keyed).proof.to_bytes();
+    for polls in [0, 1, 2, 1000] {
+        let device = device();
+        let session = keyed.session(Arc::clone(&device));
+        let cancellation = Cancellation::new();
+        let blinding = blinding();
+        let mut proof = pin!(session.prove(&assignment, &blinding, &cancellation));
+        let mut context = Context::from_waker(Waker::noop());
+        let mut finished = None;
+        for _ in 0..polls {
+            if let Poll::Ready(outcome) = proof.as_mut().poll(&mut context) {
+                finished = Some(outcome);
+                break;
+            }
+        }
+        device.testing().lose_device();
+        match finished {
+            Some(outcome) => assert_eq!(outcome.expect("a proof").proof.to_bytes(), expected),
+            None => {
+                let error = block_on(proof).expect_err("lost before the end");
+                assert!(is_lost(&error), "{polls} polls: {error}");
+                assert!(error.is_device_fault() && error.to_string().contains("wgpu:"), "{error}");
+            }
+        }
+        for _ in 0..2 {
+            assert!(try_prove(&session, &assignment).is_err_and(|error| is_lost(&error)));
+        }
+        assert!(open_session(&keyed, &device).is_err_and(|error| is_lost(&error)));
+        assert!(matches!(device.upload(&[], 10), Err(DeviceError::DeviceLost { .. })));
+    }
+    let session = keyed.session(device());
+    assert_eq!(prove(&session, &assignment).proof.to_bytes(), expected);
+}
+
+/// A fault of the driver that shows within a proof is an error of the device, and the next proof is right.
+#[test]
+fn a_fault_of_the_driver_is_reported_once() {
+    let (keyed, device) = (keyed(50), device());
+    let (session, assignment) = (keyed.session(Arc::clone(&device)), keyed.assignment());
+    for fault in [
+        DeviceError::OutOfMemory { asked: 1, free: None },
+        DeviceError::Launch { operation: "a command".into(), reason: "validation".into() },
+    ] {
+        device.testing().inject_fault(fault.clone());
+        match try_prove(&session, &assignment) {
+            Err(ProveError::Device { error, .. }) => assert_eq!(error, fault),
+            other => panic!("{other:?}"),
+        }
+        assert!(keyed.verifies(&prove(&session, &assignment)));
+    }
+}
+
+/// CHECKS 21: proofs given up after any number of polls, and cancelled ones, leave the device as it was.
+#[test]
+fn proofs_that_are_given_up() {
+    let (keyed, device) = (keyed(500), device());
+    let (session, assignment) = (keyed.session(Arc::clone(&device)), keyed.assignment());
+    let expected = prove(&session, &assignment).proof;
+    let in_use = bytes_in_use(&device);
+    let mut given_up = 0;
+    for polls in [1, 2, 3, 5, 8, 13, 100] {
+        let (blinding, cancellation) = (blinding(), Cancellation::new());
+        let proof = session.prove(&assignment, &blinding, &cancellation);
+        given_up += usize::from(poll_times(polls, proof).is_none());
+        assert_eq!(bytes_in_use(&device), in_use, "{polls} polls");
+    }
+    assert!(given_up > 0, "every proof was ready at the first poll");
+    let cancellation = Cancellation::new();
+    std::thread::scope(|scope| {
+        let proof = scope.spawn(|| block_on(session.prove(&assignment, &blinding(), &cancellation)));
+        cancellation.cancel();
+        let outcome = proof.join().expect("no panic");
+        assert!(!outcome.is_err_and(|error| !matches!(error, ProveError::Cancelled { .. })));
+    });
+    assert_eq!(bytes_in_use(&device), in_use);
+    assert_eq!(prove(&session, &assignment).proof, expected);
+}
+
+/// Resident memory of this process in bytes.
+#[cfg(target_os = "linux")]
+fn resident() -> u64 {
+    let status = fs::read_to_string("/proc/self/statm").expect("Linux has it");
+    let pages: u64 = status.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("a number");
+    pages * 4096
+}
+
+/// CHECKS 2: proof 40 takes no more memory than proof 10, on the device or, where that shows, in the process.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_does_not_grow() {
+    let (keyed, device) = (keyed(2000), device());
+    let assignment = keyed.assignment();
+    let session = keyed.session(Arc::clone(&device));
+    let expected = prove(&session, &assignment).proof;
+    let mut after = Vec::new();
+    for proofs in 2..=40 {
+        assert_eq!(prove(&session, &assignment).proof, expected);
+        let in_use = bytes_in_use(&device);
+        after.push((in_use, device.testing().bytes().1, resident()));
+        if proofs % 10 == 0 {
+            println!("{proofs} proofs: in use, idle, resident: {:?}", after.last());
+        }
+    }
+    let (early, late) = (after[8], after[38]);
+    assert_eq!(late.0, early.0, "bytes in use");
+    assert!(late.1 <= early.1 + early.1 / 10, "idle bytes: {} after 10 proofs, {} after 40", early.1, late.1);
+    assert!(
+        late.2 <= early.2 + (16 << 20),
+        "resident bytes: {} after 10 proofs, {} after 40",
+        early.2,
+        late.2
+    );
+    drop(session);
+    assert_eq!(bytes_in_use(&device), 0, "a session frees its key");
+}
+
+/// Two circuits, each in a thread of its own on a session of its own, on one device.
+#[test]
+fn two_threads_prove_on_one_device() {
+    let device = device();
+    let circuits = [keyed(400), keyed(1100)];
+    std::thread::scope(|scope| {
+        for keyed in &circuits {
+            let device = Arc::clone(&device);
+            scope.spawn(move || {
+                let expected = expected(keyed).proof;
+                let session = keyed.session(device);
+                for round in 0..5 {
+                    assert_eq!(prove(&session, &keyed.assignment()).proof, expected, "round {round}");
+                }
+            });
+        }
+    });
+    assert_eq!(bytes_in_use(&device), 0);
+}
+
+/// Two devices of different tiers in one process know nothing of each other.
+#[test]
+fn two_devices_in_one_process() {
+    let keyed = keyed(100);
+    let expected = expected(&keyed).proof;
+    let [first, second] = Tier::ALL.map(|tier| Arc::new(open(options(tier))));
+    let sessions = [&first, &second].map(|device| keyed.session(Arc::clone(device)));
+    for session in &sessions {
+        assert_eq!(prove(session, &keyed.assignment()).proof, expected);
+    }
+    second.testing().lose_device();
+    assert_eq!(prove(&sessions[0], &keyed.assignment()).proof, expected);
+}
+
+/// A file of compiled pipelines that was cut short, altered or replaced is ignored, and written anew.
+#[test]
+fn a_damaged_pipeline_cache_is_ignored() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let cached = || {
+        let cache = PipelineCachePlace::Directory(directory.path().to_owned());
+        open(WgpuOptions { cache, ..options(Tier::U64) })
+    };
+    let start = || cached().start_up().expect("pipelines").cached;
+    assert!(!start());
+    let file = only_file(directory.path());
+    let whole = fs::read(&file).expect("a file");
+    assert!(start(), "what was stored is used");
+    let mut altered = whole.clone();
+    altered[whole.len() / 2] ^= 1;
+    for damaged in [&whole[..whole.len() / 2], &[], b"not a cache", &altered] {
+        fs::write(&file, damaged).expect("written");
+        let device = cached();
+        let values = scalars(10, 1);
+        assert_eq!(download(&device, &upload(&device, &values)), values);
+        assert!(!device.start_up().expect("pipelines").cached, "{} bytes", damaged.len());
+        assert!(fs::read(&file).expect("a file").len() > damaged.len().min(100), "written anew");
+    }
+}
+
+fn only_file(directory: &Path) -> std::path::PathBuf {
+    let mut files =
+        fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path());
+    let file = files.next().expect("a file");
+    assert_eq!(files.next(), None, "one file");
+    file
+}
