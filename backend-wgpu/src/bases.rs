@@ -83,13 +83,13 @@ impl<P: AffinePoint> Bases<P> {
     }
 }
 
-/// What the tables of one query may take: an eighth of the memory that is free, so that the five queries of a key leave
-/// room for the work. A software adapter shares its memory and time with the host, and a table costs it as much as some
-/// ten multi-scalar multiplications: it gets none.
+/// What the tables of one query may take: a quarter of the memory that is free then, so that the five queries of a key
+/// leave a quarter of it for the work. A software adapter shares its memory and time with the host, and a table costs it
+/// as much as some ten multi-scalar multiplications: it gets none.
 fn limits(gpu: &Gpu) -> BasesLimits {
     /// What is taken to be free where nothing can be told.
     const UNKNOWN: u64 = 2 << 30;
-    let tables = if gpu.is_software() { 0 } else { gpu.memory_free().unwrap_or(UNKNOWN) / 8 };
+    let tables = if gpu.is_software() { 0 } else { gpu.memory_free().unwrap_or(UNKNOWN) / 4 };
     BasesLimits { tables, buffer: gpu.limits().binding }
 }
 

@@ -39,8 +39,7 @@ fn enqueue<P: AffinePoint>(
     if ones.len() == 0 {
         return Ok(None);
     }
-    let run = gpu_batch_add_run(ones.len());
-    // Each part of the list with each segment it reaches into, and the invocations for that.
+    // Each part of the list with each segment it reaches into, and the positions that may be in both.
     let pieces: Vec<_> = ones
         .parts()
         .iter()
@@ -48,15 +47,24 @@ fn enqueue<P: AffinePoint>(
             let reached = bases.segments().iter().filter(|segment| {
                 segment.first < part.positions.end && part.positions.start < segment.first + segment.len
             });
-            reached.map(move |segment| (part, segment, part.len.min(segment.len).div_ceil(run)))
+            reached.map(move |segment| (part, segment, part.len.min(segment.len)))
         })
         .collect();
-    let partials = pieces.iter().map(|(_, _, count)| count).sum::<usize>().next_power_of_two();
     let words = sum_words_of(P::GROUP);
+    let partials_of = |run: usize| -> usize {
+        pieces.iter().map(|(_, _, len)| len.div_ceil(run)).sum::<usize>().next_power_of_two()
+    };
+    // Runs so long that the partial sums fit a binding.
+    let mut run = gpu_batch_add_run(ones.len());
+    while 4 * (partials_of(run) * words) as u64 > gpu.limits().binding && partials_of(run) > pieces.len() {
+        run *= 2;
+    }
+    let partials = partials_of(run);
     let sums = gpu.alloc(partials * words, Secrecy::Secret)?.span();
     gpu.clear(&sums)?;
     let mut first = 0;
-    for (part, segment, count) in pieces {
+    for (part, segment, len) in pieces {
+        let count = len.div_ceil(run);
         let params = params::BatchAdd {
             count: count as u32,
             run: run as u32,

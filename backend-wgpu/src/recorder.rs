@@ -150,6 +150,11 @@ impl Recorder {
         Ok(Some((chunk, offset, count)))
     }
 
+    /// Lets go of the open chunk if a submit has taken it: what was secret in it is overwritten when nobody holds it.
+    pub(crate) fn let_go(&mut self) {
+        self.open.take_if(|chunk| chunk.room() == 0);
+    }
+
     /// Takes from the front what one submit should do; the last dispatch may be a part of one.
     pub(crate) fn cut(&mut self, pace: &Pace, bounds: Bounds) -> Batch {
         let mut batch = Batch::default();

@@ -112,6 +112,7 @@ impl Gpu {
             }
         }
         self.finish(encoder, cargo, landings);
+        recorder.let_go();
         scopes.close("a submit")
     }
 

@@ -52,14 +52,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let begun_before = start > 0u && entries[max(start, 1u) - 1u].x == first_key;
     let goes_on = end < total && entries[min(end, total - 1u)].x == last_key;
 
-    var head = xyzz_infinity();
+    // Partial sums are stored as soon as they are there: kept in registers until the end, they made the loop 13 % slower
+    // in G1 and 15 % in G2.
+    if !begun_before { store_partials(2u * index, xyzz_infinity()); }
     var key = first_key;
     var sum = xyzz_infinity();
     if !begun_before && !(goes_on && key == last_key) { sum = sum_before(key); }
     for (var i = start; i < end; i++) {
         let entry = entries[i];
         if entry.x != key {
-            if begun_before && key == first_key { head = sum; } else { store_sums(key, sum); }
+            if begun_before && key == first_key { store_partials(2u * index, sum); } else { store_sums(key, sum); }
             key = entry.x;
             sum = xyzz_infinity();
             if !(goes_on && key == last_key) { sum = sum_before(key); }
@@ -67,16 +69,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let base = affine_negate_if(load_bases(entry.y >> 1u), (entry.y & 1u) == 1u);
         if !affine_is_infinity(base) { sum = xyzz_add_affine(sum, base); }
     }
-    var tail = xyzz_infinity();
-    if begun_before && key == first_key {
-        head = sum;
-    } else if goes_on {
-        tail = sum;
-    } else {
-        store_sums(key, sum);
-    }
     keys[2u * index] = first_key;
     keys[2u * index + 1u] = last_key;
-    store_partials(2u * index, head);
-    store_partials(2u * index + 1u, tail);
+    let is_head = begun_before && key == first_key;
+    if !is_head && !goes_on {
+        store_sums(key, sum);
+        sum = xyzz_infinity();
+    }
+    if is_head {
+        store_partials(2u * index, sum);
+        sum = xyzz_infinity();
+    }
+    store_partials(2u * index + 1u, sum);
 }

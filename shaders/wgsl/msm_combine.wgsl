@@ -36,7 +36,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let begun_before = start > 0u && keys[max(start, 1u) - 1u] == first_key;
     let goes_on = end < params.length && keys[min(end, params.length - 1u)] == last_key;
 
-    var head = xyzz_infinity();
+    if !begun_before { store_out_partials(2u * index, xyzz_infinity()); }
     var key = first_key;
     var sum = xyzz_infinity();
     // Whether the run of `key` both begins and ends here, so that its sum joins what the bucket holds; it does so at the
@@ -46,7 +46,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var i = start; i < end; i++) {
         let next = keys[i];
         if next != key {
-            if begun_before && key == first_key { head = sum; } else if joined { store_sums(key, sum); }
+            if begun_before && key == first_key {
+                store_out_partials(2u * index, sum);
+            } else if joined {
+                store_sums(key, sum);
+            }
             key = next;
             sum = xyzz_infinity();
             whole = !(goes_on && key == last_key);
@@ -61,16 +65,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             sum = xyzz_add(sum, partial);
         }
     }
-    var tail = xyzz_infinity();
-    if begun_before && key == first_key {
-        head = sum;
-    } else if goes_on {
-        tail = sum;
-    } else if joined {
-        store_sums(key, sum);
-    }
     out_keys[2u * index] = first_key;
     out_keys[2u * index + 1u] = last_key;
-    store_out_partials(2u * index, head);
-    store_out_partials(2u * index + 1u, tail);
+    let is_head = begun_before && key == first_key;
+    if joined { store_sums(key, sum); }
+    if is_head { store_out_partials(2u * index, sum); }
+    if is_head || !goes_on { sum = xyzz_infinity(); }
+    store_out_partials(2u * index + 1u, sum);
 }

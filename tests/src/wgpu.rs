@@ -11,9 +11,9 @@ use bellwether_wgpu::{PipelineCachePlace, WgpuDevice, WgpuDriver, WgpuOptions};
 const REMEDY: &str =
     "no Vulkan adapter that computes in software: install libvulkan1 and mesa-vulkan-drivers";
 
-/// A binding of this many bytes holds 4096 scalars, or 1365 points of G1: conformance cases and the smallest proofs
-/// are cut into parts.
-pub const SMALL_BINDING: u64 = 128 << 10;
+/// A binding of so many bytes holds 8192 scalars or 2730 points of G1: what the conformance suite calls large, and every
+/// proof of a real circuit, is cut into parts. It still has to hold the table of a fixed base in G2, of 195,840 bytes.
+pub const SMALL_BINDING: u64 = 256 << 10;
 
 /// A tier, and nothing written to the user's cache.
 pub fn options(tier: Tier) -> WgpuOptions {

@@ -33,6 +33,19 @@ const STEPS: &[Step] = &[
         environment: &[],
     },
     cargo("lints", &["clippy", "--workspace", "--all-targets", "--all-features", "--", "--deny", "warnings"]),
+    cargo(
+        "lints without wgpu",
+        &[
+            "clippy",
+            "--package=bellwether",
+            "--package=bellwether-cli",
+            "--all-targets",
+            "--no-default-features",
+            "--",
+            "--deny",
+            "warnings",
+        ],
+    ),
     Step {
         environment: &[("RUSTDOCFLAGS", "--deny warnings")],
         ..cargo("documentation", &["doc", "--workspace", "--all-features", "--no-deps"])
@@ -40,6 +53,22 @@ const STEPS: &[Step] = &[
     cargo("tests", &["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"]),
     cargo("examples in the documentation", &["test", "--workspace", "--all-features", "--doc", "--quiet"]),
     cargo("parity", &["run", "--quiet", "--package", "bellwether-tests", "--bin", "parity"]),
+    // The whole suite runs on lavapipe among the tests; here the program that is taken to machines with cards.
+    cargo(
+        "parity on lavapipe",
+        &[
+            "run",
+            "--quiet",
+            "--package",
+            "bellwether-tests",
+            "--bin",
+            "parity",
+            "--",
+            "--devices",
+            "wgpu",
+            "--quick",
+        ],
+    ),
 ];
 
 const DEMO: Step = cargo("demo", &["run", "--release", "--quiet", "--", "demo"]);

@@ -32,9 +32,15 @@ enum Task {
     },
     /// Runs the conformance suite and whole-proof parity on the named devices and prints one table
     Parity {
-        /// Devices, separated by commas
+        /// Devices, separated by commas: cpu, wgpu, wgpu:N, wgpu-u32, wgpu-u32:N
+        ///
+        /// N is the ordinal of a wgpu adapter, 0 if it is left out. `wgpu` computes with 64-bit integers if the
+        /// adapter has them, `wgpu-u32` with 32-bit integers only.
         #[arg(long, default_value = "cpu")]
         devices: String,
+        /// Leave out the cases that take longest, for adapters that compute in software
+        #[arg(long)]
+        quick: bool,
     },
     /// Turns the estimates of the last `cargo bench` into benches/record/MACHINE/DATE.csv
     Record {
@@ -47,7 +53,7 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
         Task::Ci { no_demo } => ci::run(no_demo),
-        Task::Parity { devices } => parity(&devices),
+        Task::Parity { devices, quick } => parity(&devices, quick),
         Task::Record { machine } => record::write(&machine),
     };
     match done {
@@ -60,6 +66,8 @@ fn main() -> ExitCode {
 }
 
 /// The suite lives in `tests/`, whose dependencies would make every other task slow to start.
-fn parity(devices: &str) -> Result<(), String> {
-    run::cargo(&["run", "--package", "bellwether-tests", "--bin", "parity", "--", "--devices", devices])
+fn parity(devices: &str, quick: bool) -> Result<(), String> {
+    let program = ["run", "--package", "bellwether-tests", "--bin", "parity", "--", "--devices", devices];
+    let quick = if quick { &["--quick"][..] } else { &[] };
+    run::cargo(&[&program, quick].concat())
 }

@@ -14,9 +14,9 @@ use crate::buffer::{Buffer, Secrecy};
 use crate::gpu::Gpu;
 use crate::vector::{Scalars, device_form};
 
-/// log₂ of the order up to which roots have a table of their own between passes, of 8 MiB then: larger ones are
+/// log₂ of the order up to which roots have a table of their own between passes, of 128 MiB then: larger ones are
 /// products of two.
-const MAX_DIRECT: u32 = 18;
+const MAX_DIRECT: u32 = 22;
 
 /// log₂ of the size up to which the powers of the shift have one table, of 512 KiB then, and not two.
 const MAX_DIRECT_SHIFT: u32 = 14;

@@ -100,10 +100,7 @@ fn a_backend_that_is_not_built_is_named_with_those_that_are() {
         select(&drivers, &options("cuda:1", false)).unwrap_err(),
         SelectError::NotInBuild { choice: DeviceChoice::Cuda(Some(1)), available: vec![Backend::Cpu] }
     );
-    assert_eq!(
-        outcome(&super::drivers(), &options("wgpu", true)),
-        "wgpu is not part of this build, which has cpu"
-    );
+    assert_eq!(outcome(&drivers, &options("wgpu", true)), "wgpu is not part of this build, which has cpu");
 }
 
 #[test]
