@@ -97,5 +97,5 @@ pub use setup::generate_key;
 #[cfg(test)]
 mod testing;
 
-#[cfg(all(test, feature = "wgpu"))]
+#[cfg(test)]
 mod wgpu_tests;

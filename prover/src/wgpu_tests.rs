@@ -1,4 +1,5 @@
 //! Selection and proofs with the wgpu driver of this build, on a software adapter that has to be there.
+#![cfg(feature = "wgpu")]
 
 use std::sync::Arc;
 
