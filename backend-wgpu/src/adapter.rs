@@ -18,6 +18,9 @@ const MINIMUM: Limits = Limits {
     invocations: 256,
     groups: 65_535,
 };
+/// The smallest [`WgpuOptions::max_binding`]: the smallest table of a fixed base in G2, as sums, takes 195,840 bytes, and
+/// tables of domains up to 2^19 elements fit.
+const SMALLEST_BINDING: u64 = 256 << 10;
 /// Storage buffers of one program.
 const STORAGE_BUFFERS: u32 = 8;
 
@@ -138,11 +141,14 @@ pub struct AdapterDescription {
 /// Describes an adapter.
 ///
 /// # Errors
-/// [`DeviceError::Unsupported`] if it cannot be used.
+/// [`DeviceError::Unsupported`] if it cannot be used, or not with these options.
 pub(crate) fn describe(
     adapter: &wgpu::Adapter,
     options: &WgpuOptions,
 ) -> Result<AdapterDescription, DeviceError> {
+    if let Some(bound) = options.max_binding {
+        check_bound(bound)?;
+    }
     let info = adapter.get_info();
     let limits = limits(adapter, options)?;
     let features = adapter.features();
@@ -157,6 +163,17 @@ pub(crate) fn describe(
         timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS),
         pipeline_cache: features.contains(wgpu::Features::PIPELINE_CACHE),
         name: info.name,
+    })
+}
+
+/// Refuses bounds of a binding below [`SMALLEST_BINDING`].
+fn check_bound(bound: u64) -> Result<(), DeviceError> {
+    if bound >= SMALLEST_BINDING {
+        return Ok(());
+    }
+    Err(DeviceError::Unsupported {
+        what: format!("a max_binding of {bound} bytes"),
+        why: format!("tables need bindings of {SMALLEST_BINDING} bytes"),
     })
 }
 
@@ -219,7 +236,8 @@ fn api(backend: wgpu::Backend) -> &'static str {
     }
 }
 
-/// The limits of an adapter.
+/// The limits of an adapter, with any bound of its bindings: units are tested with smaller ones than [`describe`] lets
+/// pass.
 ///
 /// # Errors
 /// [`DeviceError::Unsupported`] if one is below the portable minimum.
@@ -245,8 +263,7 @@ pub(crate) fn limits(adapter: &wgpu::Adapter, options: &WgpuOptions) -> Result<L
     require(&name, "bytes of workgroup memory", limits.workgroup_memory, MINIMUM.workgroup_memory)?;
     require(&name, "invocations of a workgroup", limits.invocations, MINIMUM.invocations)?;
     require(&name, "workgroups of a dispatch", limits.groups, MINIMUM.groups)?;
-    let binding =
-        options.max_binding.map_or(limits.binding, |bound| limits.binding.min(multiple(bound).max(256)));
+    let binding = options.max_binding.map_or(limits.binding, |bound| limits.binding.min(multiple(bound)));
     Ok(Limits { binding, ..limits })
 }
 
@@ -350,6 +367,18 @@ mod tests {
         let error = require("Toy", "bytes of a binding", 100u32, 200).unwrap_err();
         assert_eq!(error.to_string(), "Toy is not supported: 100 bytes of a binding, 200 needed");
         assert!(require("Toy", "invocations", 256u32, 256).is_ok());
+    }
+
+    #[test]
+    fn bindings_that_tables_exceed_are_refused() {
+        for bound in [0, 1000, SMALLEST_BINDING - 1] {
+            let error = check_bound(bound).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("of {bound} bytes")) && error.contains("262144 bytes"),
+                "{error}"
+            );
+        }
+        assert!([SMALLEST_BINDING, u64::MAX].into_iter().all(|bound| check_bound(bound).is_ok()));
     }
 
     #[test]

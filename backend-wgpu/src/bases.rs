@@ -57,7 +57,7 @@ impl<P: AffinePoint> Bases<P> {
     /// [`DeviceError::Key`] if the points cannot be read, or the device's.
     pub(crate) fn upload(gpu: &Arc<Gpu>, points: &Points<P>) -> Result<Self, DeviceError> {
         let len = points.len();
-        let plan = gpu_bases(len, P::GROUP, &limits(gpu));
+        let plan = gpu_bases(len, P::GROUP, &limits(gpu, len, P::GROUP));
         let point_bytes = P::GROUP.packed_bytes() as u64;
         let segment_len = (gpu.limits().binding / (plan.tables as u64 * point_bytes)).max(1) as usize;
         let mut segments = Vec::with_capacity(len.div_ceil(segment_len));
@@ -83,14 +83,19 @@ impl<P: AffinePoint> Bases<P> {
     }
 }
 
-/// What the tables of one query may take: a quarter of the memory that is free then, so that the five queries of a key
-/// leave a quarter of it for the work. A software adapter shares its memory and time with the host, and a table costs it
-/// as much as some ten multi-scalar multiplications: it gets none.
-fn limits(gpu: &Gpu) -> BasesLimits {
+/// What the tables of a query of `len` bases may take: a quarter of the memory that is free then, so that the five
+/// queries of a key leave a quarter of it for the work, and nothing of what proofs over as many bases need at least. A
+/// software adapter shares its memory and time with the host, and a table costs it as much as some ten multi-scalar
+/// multiplications: it gets none.
+fn limits(gpu: &Gpu, len: usize, group: Group) -> BasesLimits {
     /// What is taken to be free where nothing can be told.
     const UNKNOWN: u64 = 2 << 30;
-    let tables = if gpu.is_software() { 0 } else { gpu.memory_free().unwrap_or(UNKNOWN) / 4 };
-    BasesLimits { tables, buffer: gpu.limits().binding }
+    /// Work space whatever the size.
+    const LEAST: u64 = 64 << 20;
+    // The other queries and the work take some fifteen times as much as one query.
+    let reserved = 16 * (len * group.packed_bytes()) as u64 + LEAST;
+    let free = gpu.memory_free().unwrap_or(UNKNOWN).saturating_sub(reserved);
+    BasesLimits { tables: if gpu.is_software() { 0 } else { free / 4 }, buffer: gpu.limits().binding }
 }
 
 fn upload_segment<P: AffinePoint>(
@@ -105,14 +110,18 @@ fn upload_segment<P: AffinePoint>(
     let mut block = vec![P::identity(); BLOCK.min(len)];
     for start in (0..len).step_by(BLOCK) {
         let block = &mut block[..BLOCK.min(len - start)];
-        points
-            .read(first + start, block)
-            .map_err(|error| DeviceError::Key { reason: error.to_string() })?;
+        points.read(first + start, block).map_err(|error| DeviceError::Key { reason: error.to_string() })?;
         let packed = gpu.upload(point_words(block), Secrecy::Public)?;
         let to = segment.points.range(start * words..(start + block.len()) * words);
         let params = params::PointsConvert { count: 2 * block.len() as u32, to_packed: 0 };
         let groups = (2 * block.len()).div_ceil(GROUP);
-        gpu.run(Some(P::GROUP), params, &[&packed.span(), &to], groups, GROUP as u64 * coordinate_cost(P::GROUP))?;
+        gpu.run(
+            Some(P::GROUP),
+            params,
+            &[&packed.span(), &to],
+            groups,
+            GROUP as u64 * coordinate_cost(P::GROUP),
+        )?;
     }
     for table in 1..plan.tables {
         multiply(gpu, P::GROUP, plan, &segment, table)?;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bellwether_core::curve::AffinePoint;
-use bellwether_core::device::{Device, DeviceError, DeviceInfo, Transform};
+use bellwether_core::device::{Detail, Device, DeviceError, DeviceInfo, Transform};
 use bellwether_core::domain::Domain;
 use bellwether_core::key::Points;
+use bellwether_core::plan::{ProofSizes, gpu_proof_memory};
 use bellwether_core::r1cs::{CompactWitness, SparseMatrix, VariableSet};
 use bellwether_core::secret::SecretVec;
 use blstrs::Scalar;
@@ -42,7 +43,7 @@ impl WgpuDevice {
         options: &WgpuOptions,
     ) -> Result<WgpuDevice, DeviceError> {
         let description = adapter::describe(&adapter, options)?;
-        let info = adapter::device_info(&adapter, ordinal, options);
+        let mut info = adapter::device_info(&adapter, ordinal, options);
         let gpu = Gpu::open(instance, adapter, options)?;
         tracing::info!(
             device = %info,
@@ -52,10 +53,12 @@ impl WgpuDevice {
             binding = description.max_binding,
             "device opened"
         );
-        // A software adapter compiles when a program first runs, whatever is done before.
-        if !gpu.is_software() {
-            gpu.pipelines().warm_up()?;
-        }
+        let pipelines = match gpu.is_software() {
+            // It compiles when a program first runs, whatever is done before.
+            true => "compiled at first use".to_owned(),
+            false => gpu.pipelines().warm_up()?.to_string(),
+        };
+        info.details.push(("pipelines", Detail::Text(pipelines)));
         Ok(WgpuDevice { gpu, info: Arc::new(info), adapter: Arc::new(description) })
     }
 
@@ -95,6 +98,14 @@ impl Device for WgpuDevice {
 
     fn memory_free(&self) -> Option<u64> {
         self.gpu.memory_free()
+    }
+
+    fn admit(&self, sizes: &ProofSizes) -> Result<(), DeviceError> {
+        let asked = gpu_proof_memory(sizes, self.gpu.limits().binding);
+        match self.memory_free() {
+            Some(free) if asked > free => Err(DeviceError::OutOfMemory { asked, free: Some(free) }),
+            _ => Ok(()),
+        }
     }
 
     fn upload(&self, values: &[Scalar], len: usize) -> Result<Scalars, DeviceError> {

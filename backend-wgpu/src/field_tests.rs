@@ -31,6 +31,8 @@ enum Operation {
     ToPacked = 14,
     Integer = 15,
     One = 16,
+    Sub16 = 17,
+    MulSum = 18,
 }
 
 /// A value, `multiple`·m + `residue`.
@@ -38,6 +40,15 @@ enum Operation {
 struct Lazy {
     residue: Natural,
     multiple: u32,
+}
+
+/// What an operation takes: x, y, z, w. All but one operation take the first two only.
+type Operands = [Lazy; 4];
+
+/// Zeros for z and w.
+fn pair(x: Lazy, y: Lazy) -> Operands {
+    let zero = Lazy { residue: Natural::ZERO, multiple: 0 };
+    [x, y, zero, zero]
 }
 
 /// A field as a tier has it, on a device.
@@ -98,14 +109,23 @@ impl Subject {
         panic!("16·m or more");
     }
 
-    /// What the device makes of the pairs, as limbs.
-    fn run(&self, operation: Operation, steps: u32, pairs: &[(Vec<u32>, Vec<u32>)]) -> Vec<Vec<u32>> {
-        let words: Vec<u32> = pairs.iter().flat_map(|(x, y)| x.iter().chain(y)).copied().collect();
+    /// The value below `bound`·m whose limbs are all ones, but for the top one, which is the largest.
+    fn full(&self, bound: u32) -> Lazy {
+        let top = self.field.limb_count() - 1;
+        let mut limbs = self.limbs(&Lazy { residue: Natural::ZERO, multiple: bound });
+        limbs[..top].fill((1 << self.field.limb_bits()) - 1);
+        limbs[top] -= 1;
+        self.value(&limbs)
+    }
+
+    /// What the device makes of the operands, as limbs.
+    fn run(&self, operation: Operation, steps: u32, operands: &[[Vec<u32>; 4]]) -> Vec<Vec<u32>> {
+        let words: Vec<u32> = operands.iter().flatten().flatten().copied().collect();
         let buffer = self.gpu.upload(&words, Secrecy::Public).unwrap();
         let other = self.gpu.alloc(words.len(), Secrecy::Public).unwrap();
         let is_fr = *self.modulus() == Modulus::FR;
         let params = params::FieldChain {
-            len: pairs.len() as u32,
+            len: operands.len() as u32,
             operation: operation as u32,
             steps,
             skip_fr: u32::from(!is_fr),
@@ -113,9 +133,9 @@ impl Subject {
         };
         let (buffer, other) = (buffer.span(), other.span());
         let buffers = if is_fr { [&buffer, &other] } else { [&other, &buffer] };
-        self.gpu.run(None, params, &buffers, pairs.len().div_ceil(64), 128 * u64::from(steps)).unwrap();
+        self.gpu.run(None, params, &buffers, operands.len().div_ceil(64), 128 * u64::from(steps)).unwrap();
         let words = pollster::block_on(self.gpu.read(&buffer)).unwrap();
-        words.chunks_exact(2 * self.field.limb_count()).map(|pair| pair[..pair.len() / 2].to_vec()).collect()
+        words.chunks_exact(4 * self.field.limb_count()).map(|item| item[..item.len() / 4].to_vec()).collect()
     }
 
     /// Residues at the edges, and random ones.
@@ -141,30 +161,63 @@ impl Subject {
         residues
     }
 
-    /// Every residue, with every multiple below the bound.
+    /// Every residue, with every multiple below the bound, and what has full limbs.
     fn lazy(&self, bound: u32) -> Vec<Lazy> {
         let with_multiples = |residue| (0..bound).map(move |multiple| Lazy { residue, multiple });
-        self.residues().into_iter().flat_map(with_multiples).collect()
+        let mut values: Vec<Lazy> = self.residues().into_iter().flat_map(with_multiples).collect();
+        values.push(self.full(bound));
+        values
     }
 
-    /// Pairs of values below `a`·m and `b`·m: extremes with extremes, and every value with a few.
-    fn pairs(&self, a: u32, b: u32) -> Vec<(Lazy, Lazy)> {
+    /// Pairs of values below `a`·m and `b`·m: what has full limbs, and every value with a few.
+    fn pairs(&self, a: u32, b: u32) -> Vec<Operands> {
+        let mut pairs = vec![pair(self.full(a), self.full(b))];
         let (a, b) = (self.lazy(a), self.lazy(b));
-        a.iter()
-            .enumerate()
-            .flat_map(|(i, x)| (0..9).map(|j| (*x, b[(i * 7 + j * 31) % b.len()])).collect::<Vec<_>>())
-            .collect()
+        for (i, x) in a.iter().enumerate() {
+            pairs.extend((0..9).map(|j| pair(*x, b[(i * 7 + j * 31) % b.len()])));
+        }
+        pairs
+    }
+
+    /// Values below the bounds times m: extremes with extremes, and every x with a few others. The extremes of z are two
+    /// more, 0 − 0 and 0 − (m − 1) as the subtraction of a value below its bound leaves them.
+    fn quadruples(&self, bounds: [u32; 4]) -> Vec<Operands> {
+        let minus_one = self.modulus().value().checked_sub(&self.modulus().power_of_two(0)).unwrap();
+        let mut extremes = bounds.map(|bound| {
+            let largest = Lazy { residue: minus_one, multiple: bound - 1 };
+            vec![largest, self.full(bound), Lazy { residue: Natural::ZERO, multiple: 0 }]
+        });
+        let one = self.modulus().power_of_two(0);
+        extremes[2].push(Lazy { residue: Natural::ZERO, multiple: bounds[2] });
+        extremes[2].push(Lazy { residue: one, multiple: bounds[2] - 1 });
+        let mut quadruples = Vec::new();
+        for x in &extremes[0] {
+            for y in &extremes[1] {
+                for z in &extremes[2] {
+                    quadruples.extend(extremes[3].iter().map(|w| [*x, *y, *z, *w]));
+                }
+            }
+        }
+        let values = bounds.map(|bound| self.lazy(bound));
+        for (i, x) in values[0].iter().enumerate() {
+            let other = |k: usize, at: usize| values[k][at % values[k].len()];
+            quadruples.extend((0..9).map(|j| {
+                [*x, other(1, i * 7 + j * 31), other(2, i * 11 + j * 53), other(3, i * 13 + j * 71)]
+            }));
+        }
+        quadruples
     }
 
     /// Checks limbs of results exactly.
     fn expect_limbs(
         &self,
         operation: Operation,
-        pairs: &[(Lazy, Lazy)],
+        operands: &[Operands],
         expected: impl Fn(&[u32], &[u32]) -> Vec<u32>,
     ) {
-        let pairs: Vec<_> = pairs.iter().map(|(x, y)| (self.limbs(x), self.limbs(y))).collect();
-        for (found, (x, y)) in self.run(operation, 1, &pairs).iter().zip(&pairs) {
+        let operands: Vec<_> =
+            operands.iter().map(|item| item.each_ref().map(|value| self.limbs(value))).collect();
+        for (found, [x, y, ..]) in self.run(operation, 1, &operands).iter().zip(&operands) {
             assert_eq!(
                 *found,
                 expected(x, y),
@@ -180,15 +233,16 @@ impl Subject {
         &self,
         operation: Operation,
         steps: u32,
-        pairs: &[(Lazy, Lazy)],
-        expected: impl Fn(&Limbs, &Limbs) -> Limbs,
+        operands: &[Operands],
+        expected: impl Fn([&Limbs; 4]) -> Limbs,
     ) {
-        let limbs: Vec<_> = pairs.iter().map(|(x, y)| (self.limbs(x), self.limbs(y))).collect();
-        for (found, (x, y)) in self.run(operation, steps, &limbs).iter().zip(pairs) {
+        let limbs: Vec<_> =
+            operands.iter().map(|item| item.each_ref().map(|value| self.limbs(value))).collect();
+        for (found, item) in self.run(operation, steps, &limbs).iter().zip(operands) {
             let found = self.value(found);
-            let reduced = |x: &Lazy| self.field.to_limbs(&x.residue).unwrap();
-            let expected = self.field.from_limbs(&expected(&reduced(x), &reduced(y)));
-            let what = format!("{:?} of {x:?} and {y:?} in {}", operation, self.modulus().name());
+            let reduced = item.each_ref().map(|value| self.field.to_limbs(&value.residue).unwrap());
+            let expected = self.field.from_limbs(&expected(reduced.each_ref()));
+            let what = format!("{:?} of {item:?} in {}", operation, self.modulus().name());
             assert_eq!(found.residue, expected, "{what}");
             assert!(found.multiple < 2, "{what} is too large");
         }
@@ -196,18 +250,35 @@ impl Subject {
 
     fn products(&self) {
         let field = &self.field;
-        let mul = |x: &Limbs, y: &Limbs| field.mul(x, y);
+        let mul = |[x, y, ..]: [&Limbs; 4]| field.mul(x, y);
         // a·b is below R/m, which is 35 for the smallest of the four fields.
         for (a, b) in [(1, 1), (2, 2), (8, 4), (4, 8), (16, 2)] {
             self.expect_product(Operation::Mul, 1, &self.pairs(a, b), mul);
         }
         let mut squares: Vec<_> = self.pairs(5, 1);
         squares.extend(self.pairs(2, 1));
-        self.expect_product(Operation::Sqr, 1, &squares, |x, _| field.square(x));
-        let chain = |x: &Limbs, y: &Limbs| (0..50).fold(*x, |x, _| field.mul(&x, y));
+        self.expect_product(Operation::Sqr, 1, &squares, |[x, ..]| field.square(x));
+        let chain = |[x, y, ..]: [&Limbs; 4]| (0..50).fold(*x, |x, _| field.mul(&x, y));
         self.expect_product(Operation::Mul, 50, &self.pairs(2, 4), chain);
-        let chain = |x: &Limbs, _: &Limbs| (0..50).fold(*x, |x, _| field.square(&x));
+        let chain = |[x, ..]: [&Limbs; 4]| (0..50).fold(*x, |x, _| field.square(&x));
         self.expect_product(Operation::Sqr, 50, &self.pairs(2, 1), chain);
+    }
+
+    fn sums_of_products(&self) {
+        let field = &self.field;
+        let sum = |x: &Limbs, [y, z, w]: [&Limbs; 3]| field.add(&field.mul(x, y), &field.mul(z, w));
+        // x·y + z·w is below R/m, as for single products; in Fp, whose R/m is 630, the products of G2 go up to 512.
+        let mut bounds =
+            vec![[1, 1, 1, 1], [2, 2, 2, 2], [4, 4, 4, 4], [16, 1, 1, 16], [1, 16, 16, 1], [16, 2, 1, 1]];
+        if *self.modulus() == Modulus::FP {
+            bounds.push([16, 16, 16, 16]);
+        }
+        for bounds in bounds {
+            let quadruples = self.quadruples(bounds);
+            self.expect_product(Operation::MulSum, 1, &quadruples, |[x, y, z, w]| sum(x, [y, z, w]));
+        }
+        let chain = |[x, y, z, w]: [&Limbs; 4]| (0..50).fold(*x, |x, _| sum(&x, [y, z, w]));
+        self.expect_product(Operation::MulSum, 50, &self.quadruples([2, 4, 4, 4]), chain);
     }
 
     fn sums(&self) {
@@ -216,7 +287,9 @@ impl Subject {
         for (a, b) in [(1, 1), (2, 2), (8, 8)] {
             self.expect_limbs(Operation::Add, &self.pairs(a, b), sum);
         }
-        for (operation, factor) in [(Operation::Sub2, 2), (Operation::Sub4, 4), (Operation::Sub8, 8)] {
+        for (operation, factor) in
+            [(Operation::Sub2, 2), (Operation::Sub4, 4), (Operation::Sub8, 8), (Operation::Sub16, 16)]
+        {
             let m = &self.field.constants().modulus;
             let difference = |x: &[u32], y: &[u32]| {
                 let columns = x.iter().zip(y).zip(m);
@@ -253,8 +326,8 @@ impl Subject {
         };
         let values = self.pairs(2, 1);
         self.expect_limbs(Operation::Pack, &values, |x, _| packed(x));
-        let limbs: Vec<_> = values.iter().map(|(x, _)| self.limbs(x)).collect();
-        let pairs: Vec<_> = limbs.iter().map(|x| (packed(x), x.clone())).collect();
+        let limbs: Vec<_> = values.iter().map(|[x, ..]| self.limbs(x)).collect();
+        let pairs: Vec<_> = limbs.iter().map(|x| [packed(x), x.clone(), x.clone(), x.clone()]).collect();
         assert_eq!(self.run(Operation::Unpack, 1, &pairs), limbs);
     }
 
@@ -275,12 +348,12 @@ impl Subject {
         let constant = |limbs: &[u32]| field.check(limbs).unwrap();
         let from_packed = constant(&field.constants().from_packed);
         let to_packed = constant(&field.constants().to_packed);
-        self.expect_product(Operation::FromPacked, 1, &pairs, |x, _| field.mul(x, &from_packed));
-        self.expect_product(Operation::ToPacked, 1, &pairs, |x, _| field.mul(x, &to_packed));
+        self.expect_product(Operation::FromPacked, 1, &pairs, |[x, ..]| field.mul(x, &from_packed));
+        self.expect_product(Operation::ToPacked, 1, &pairs, |[x, ..]| field.mul(x, &to_packed));
         // x·P to x: to x·R, then to x.
-        let integer = |x: &Limbs, _: &Limbs| field.from_montgomery(&field.mul(x, &from_packed));
+        let integer = |[x, ..]: [&Limbs; 4]| field.from_montgomery(&field.mul(x, &from_packed));
         self.expect_product(Operation::Integer, 1, &pairs, integer);
-        self.expect_product(Operation::One, 1, &pairs, |_, _| field.one());
+        self.expect_product(Operation::One, 1, &pairs, |_| field.one());
     }
 }
 
@@ -293,6 +366,11 @@ fn check(tier: Tier, part: impl Fn(&Subject)) {
 #[test]
 fn products() {
     Tier::ALL.into_iter().for_each(|tier| check(tier, Subject::products));
+}
+
+#[test]
+fn sums_of_products() {
+    Tier::ALL.into_iter().for_each(|tier| check(tier, Subject::sums_of_products));
 }
 
 #[test]

@@ -52,7 +52,14 @@ fn enqueue<P: AffinePoint>(gpu: &Arc<Gpu>, base: &P, scalars: &Scalars) -> Resul
     for part in scalars.parts() {
         let len = part.words() / FR_WORDS;
         for first in (0..len).step_by(block) {
-            blocks.push(multiply(gpu, P::GROUP, (&table, bits), &part.span(), first, block.min(len - first))?);
+            blocks.push(multiply(
+                gpu,
+                P::GROUP,
+                (&table, bits),
+                &part.span(),
+                first,
+                block.min(len - first),
+            )?);
         }
     }
     Ok(blocks)

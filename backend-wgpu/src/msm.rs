@@ -35,7 +35,10 @@ pub(crate) fn msm<P: AffinePoint>(
     bases: &Bases<P>,
     scalars: &Scalars,
 ) -> impl Future<Output = Result<P::Projective, DeviceError>> + Send + use<P> {
-    finish::<P>(run(gpu, bases, bases.len(), &|most, segment| all_pieces(scalars, segment, most)), *bases.plan())
+    finish::<P>(
+        run(gpu, bases, bases.len(), &|most, segment| all_pieces(scalars, segment, most)),
+        *bases.plan(),
+    )
 }
 
 /// Σ s·bases\[i\] over the positions i at which the selection has a scalar s other than zero and one.
@@ -162,7 +165,8 @@ impl Space {
         let buckets = plan.sets * plan.buckets();
         let secret = |words: usize| gpu.alloc(words, Secrecy::Secret);
         let runs = work.entries.div_ceil(work.run);
-        let partials = |runs: usize| Ok::<_, DeviceError>((secret(2 * runs * sum_words_of(group))?, secret(2 * runs)?));
+        let partials =
+            |runs: usize| Ok::<_, DeviceError>((secret(2 * runs * sum_words_of(group))?, secret(2 * runs)?));
         let space = Space {
             group,
             plan: *plan,
@@ -260,8 +264,7 @@ impl Space {
             runs = (length + 1).div_ceil(COMBINE_RUN);
             let params =
                 params::MsmCombine { count: runs as u32, run: COMBINE_RUN as u32, length: length as u32 };
-            let buffers =
-                [&from.0.span(), &from.1.span(), &self.sums.span(), &to.0.span(), &to.1.span()];
+            let buffers = [&from.0.span(), &from.1.span(), &self.sums.span(), &to.0.span(), &to.1.span()];
             let cost = GROUP as u64 * COMBINE_RUN as u64 * ADD_COST * coordinate_cost(self.group);
             gpu.run(Some(self.group), params, &buffers, runs.div_ceil(GROUP), cost)?;
             std::mem::swap(&mut from, &mut to);

@@ -12,7 +12,7 @@ pub struct WgpuOptions {
     /// Whether shaders check indices at run time. Costs up to a factor of nine; for tests.
     pub checked: bool,
     /// An upper bound for the bytes of one binding, below the adapter's own: with a small one, tests reach the code
-    /// that splits vectors. Not below 256 KiB, which the tables of a fixed base in G2 need.
+    /// that splits vectors. Below 256 KiB, which the tables of a fixed base in G2 need, devices are refused.
     pub max_binding: Option<u64>,
     /// Where compiled pipelines are kept between runs.
     pub cache: PipelineCachePlace,

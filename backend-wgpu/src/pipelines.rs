@@ -61,6 +61,13 @@ pub struct StartUp {
     pub duration: Duration,
 }
 
+impl std::fmt::Display for StartUp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let origin = if self.cached { "from cache" } else { "compiled" };
+        write!(f, "{} {origin} in {:.1} s", self.pipelines, self.duration.as_secs_f64())
+    }
+}
+
 impl Pipelines {
     /// Compiles nothing yet.
     ///
@@ -217,4 +224,20 @@ impl Cache {
 /// Bytes of the struct `Params`: arrays in it make its size a multiple of 16.
 fn params_bytes(program: Program) -> u64 {
     4 * u64::from(program.reflection().params_words.next_multiple_of(4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_is_told_in_words() {
+        let start_up = |cached, milliseconds| StartUp {
+            pipelines: 32,
+            cached,
+            duration: Duration::from_millis(milliseconds),
+        };
+        assert_eq!(start_up(false, 3_790).to_string(), "32 compiled in 3.8 s");
+        assert_eq!(start_up(true, 410).to_string(), "32 from cache in 0.4 s");
+    }
 }

@@ -22,47 +22,27 @@ const BLOCK_COST: u64 = 64;
 /// # Errors
 /// The device's.
 pub(crate) fn exclusive_scan(gpu: &Arc<Gpu>, values: &Span, len: usize) -> Result<(), DeviceError> {
-    scan(gpu, values, len, len)
-}
-
-/// [`exclusive_scan`], and the sum of all `len` words as one word more, whose earlier content does not matter.
-///
-/// # Errors
-/// The device's.
-pub(crate) fn exclusive_scan_with_total(
-    gpu: &Arc<Gpu>,
-    values: &Span,
-    len: usize,
-) -> Result<(), DeviceError> {
-    scan(gpu, values, len, len + 1)
-}
-
-/// Sums the first `len` words, writes the first `outputs`.
-fn scan(gpu: &Arc<Gpu>, values: &Span, len: usize, outputs: usize) -> Result<(), DeviceError> {
-    let blocks = outputs.div_ceil(BLOCK);
+    let blocks = len.div_ceil(BLOCK);
     if blocks == 0 {
         return Ok(());
     }
     // The sums of what depends on a witness depend on it, too.
     let totals = gpu.alloc(blocks, Secrecy::Secret)?;
     let totals = totals.span();
-    for words in windows(gpu, outputs) {
+    for words in windows(gpu, len) {
         let window = values.range(words.clone());
-        let params = params::ScanBlocks {
-            len: len.saturating_sub(words.start).min(words.len()) as u32,
-            outputs: words.len() as u32,
-            first_total: (words.start / BLOCK) as u32,
-        };
+        let (len, first_total) = (words.len() as u32, (words.start / BLOCK) as u32);
+        let params = params::ScanBlocks { len, first_total };
         gpu.run(None, params, &[&window, &totals], words.len().div_ceil(BLOCK), BLOCK_COST)?;
     }
     if blocks == 1 {
         return Ok(());
     }
-    scan(gpu, &totals, blocks, blocks)?;
-    for words in windows(gpu, outputs) {
+    exclusive_scan(gpu, &totals, blocks)?;
+    for words in windows(gpu, len) {
         let window = values.range(words.clone());
-        let params =
-            params::ScanAdd { outputs: words.len() as u32, first_total: (words.start / BLOCK) as u32 };
+        let (len, first_total) = (words.len() as u32, (words.start / BLOCK) as u32);
+        let params = params::ScanAdd { len, first_total };
         gpu.run(None, params, &[&window, &totals], words.len().div_ceil(BLOCK), BLOCK_COST)?;
     }
     Ok(())
@@ -92,16 +72,15 @@ mod tests {
         let mut sums = vec![0u32];
         values.iter().for_each(|value| sums.push(sums[sums.len() - 1].wrapping_add(*value)));
 
-        // The words behind must stay as they are, the total need not be zero before.
+        // The words behind must stay as they are, in the same span or not.
         let behind = [7, 8, 9];
-        let with_total = gpu.upload(&[&values[..], &behind].concat(), Secrecy::Public).unwrap();
-        exclusive_scan_with_total(gpu, &with_total.span(), len).unwrap();
-        let without = gpu.upload(&[&values[..], &behind].concat(), Secrecy::Public).unwrap();
-        exclusive_scan(gpu, &without.range(0..len), len).unwrap();
-        let with_total = pollster::block_on(gpu.read(&with_total.span())).unwrap();
-        assert!(with_total[..] == [&sums[..], &behind[1..]].concat(), "{len} words and their total");
-        let without = pollster::block_on(gpu.read(&without.span())).unwrap();
-        assert!(without[..] == [&sums[..len], &behind].concat(), "{len} words");
+        let expected = [&sums[..len], &behind].concat();
+        for end in [len, len + behind.len()] {
+            let buffer = gpu.upload(&[&values[..], &behind].concat(), Secrecy::Public).unwrap();
+            exclusive_scan(gpu, &buffer.range(0..end), len).unwrap();
+            let found = pollster::block_on(gpu.read(&buffer.span())).unwrap();
+            assert!(found[..] == expected, "{len} words of {end}");
+        }
     }
 
     #[test]

@@ -47,14 +47,6 @@ impl Scalars {
         Ok(Scalars { parts, len })
     }
 
-    /// A vector of zeros.
-    ///
-    /// # Errors
-    /// The device's.
-    pub(crate) fn zeros(gpu: &Arc<Gpu>, len: usize) -> Result<Scalars, DeviceError> {
-        Scalars::upload(gpu, &[], len)
-    }
-
     /// Makes all values from position `start` on zero.
     ///
     /// # Errors
@@ -188,8 +180,6 @@ mod tests {
                 assert_eq!(vector.len(), len);
                 assert_eq!(pollster::block_on(vector.download(&gpu)).unwrap()[..], expected);
             }
-            let zeros = Scalars::zeros(&gpu, 40).unwrap();
-            assert!(pollster::block_on(zeros.download(&gpu)).unwrap().iter().all(Field::is_zero_vartime));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use bellwether_core::device::{Backend, Device, DeviceError, DeviceInfo};
+use bellwether_core::device::{Backend, Detail, Device, DeviceError, DeviceInfo};
 use bellwether_core::driver::Driver;
 use bellwether_shaders::Tier;
 use bellwether_wgpu::{PipelineCachePlace, WgpuDevice, WgpuDriver, WgpuOptions};
@@ -44,8 +44,33 @@ fn an_ordinal_too_large_is_refused() {
 
 #[test]
 fn the_tier_can_be_chosen() {
-    let device = open(WgpuOptions { tier: Some(Tier::U32), max_binding: Some(1000), ..options() });
-    assert_eq!((device.adapter().tier, device.adapter().max_binding), (Tier::U32, 768));
+    let device = open(WgpuOptions { tier: Some(Tier::U32), max_binding: Some((1 << 20) + 1), ..options() });
+    assert_eq!((device.adapter().tier, device.adapter().max_binding), (Tier::U32, 1 << 20));
+}
+
+#[test]
+fn a_binding_too_small_for_tables_is_refused() {
+    let driver = |bound| WgpuDriver::with_options(WgpuOptions { max_binding: Some(bound), ..options() });
+    let refused = |error: DeviceError| {
+        let error = error.to_string();
+        assert!(error.contains("262143 bytes") && error.contains("262144 bytes"), "{error}");
+    };
+    let small = driver((256 << 10) - 1);
+    refused(small.open(0).map(drop).unwrap_err());
+    small.adapters().unwrap().into_iter().for_each(|adapter| refused(adapter.unwrap_err()));
+    assert!(driver(256 << 10).open(0).is_ok());
+}
+
+/// Where a device has compiled its programs when it is open, it says so.
+#[test]
+fn a_device_tells_of_its_pipelines() {
+    let device = open(options());
+    let told = device.info().details.iter().find(|(name, _)| *name == "pipelines");
+    let Some((_, Detail::Text(told))) = told else { panic!("{:?}", device.info()) };
+    match device.info().software {
+        true => assert_eq!(told, "compiled at first use"),
+        false => assert!(told.contains(" compiled in "), "{told}"),
+    }
 }
 
 /// In a process of its own, where the loader finds no driver.

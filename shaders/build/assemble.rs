@@ -6,7 +6,8 @@ use std::fs;
 use bellwether_core::field::Modulus;
 
 use crate::field::{Accumulator, FieldCode};
-use crate::table::{Part, Program, Tier};
+use crate::parts::Part;
+use crate::table::{Program, Tier};
 
 /// Names of the groups, as `bellwether_core::curve::Group` spells them.
 pub(crate) const GROUPS: [&str; 2] = ["G1", "G2"];
@@ -91,7 +92,9 @@ fn expand(text: &str) -> String {
 
 fn load(name: &str, ty: &str, members: &[&str]) -> String {
     let count = members.len().max(1);
-    let mut text = format!("fn load_{name}(index: u32) -> {ty} {{\n    let at = index * {count}u * COORDINATE_VECTORS;\n");
+    let mut text = format!(
+        "fn load_{name}(index: u32) -> {ty} {{\n    let at = index * {count}u * COORDINATE_VECTORS;\n"
+    );
     for i in 0..count {
         text += &format!("    var w{i}: CoordinatePacked;\n");
     }
@@ -106,8 +109,9 @@ fn load(name: &str, ty: &str, members: &[&str]) -> String {
 
 fn store(name: &str, ty: &str, members: &[&str]) -> String {
     let count = members.len().max(1);
-    let mut text =
-        format!("fn store_{name}(index: u32, value: {ty}) {{\n    let at = index * {count}u * COORDINATE_VECTORS;\n");
+    let mut text = format!(
+        "fn store_{name}(index: u32, value: {ty}) {{\n    let at = index * {count}u * COORDINATE_VECTORS;\n"
+    );
     for i in 0..count {
         let member = members.get(i).map_or(String::new(), |member| format!(".{member}"));
         text += &format!("    var w{i} = coordinate_pack(value{member});\n");

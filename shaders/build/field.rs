@@ -143,7 +143,8 @@ impl FieldCode {
         let (prefix, element) = (&self.prefix, self.element);
         let (w, n) = (self.limb_bits() as usize, self.limbs());
         let words = self.modulus.packed_words();
-        let component = |word: usize| format!("{}.{}", ["a", "b", "c"][word / 4], ["x", "y", "z", "w"][word % 4]);
+        let component =
+            |word: usize| format!("{}.{}", ["a", "b", "c"][word / 4], ["x", "y", "z", "w"][word % 4]);
         let arguments: Vec<String> =
             ["a", "b", "c"][..words / 4].iter().map(|name| format!("{name}: vec4<u32>")).collect();
 
@@ -205,6 +206,7 @@ impl FieldCode {
         let (prefix, element, acc) = (&self.prefix, self.element, self.accumulator);
         let upper = prefix.to_uppercase();
         let (w, n) = (self.limb_bits(), self.limbs());
+        assert!(self.columns_fit(pairs.len()), "a column exceeds the accumulator");
         let m: Vec<String> = self.constants.modulus.iter().map(|limb| acc.literal(*limb)).collect();
         let mask = acc.literal((1 << w) - 1);
         let mut line = |text: String| writeln!(code, "{text}").expect("a string");
@@ -237,10 +239,10 @@ impl FieldCode {
             };
             line(format!("    let m{i} = {};", acc.widen(&format!("({factor})"))));
             line(format!("    let k{i} = (t0 + m{i} * {}) >> {w}u;", m[0]));
-            for j in 1..n {
+            for (j, m_j) in m.iter().enumerate().skip(1) {
                 let column = if j < n - 1 { format!("t{j} + ") } else { String::new() };
                 let carry = if j == 1 { format!(" + k{i}") } else { String::new() };
-                line(format!("    t{} = {column}{} + m{i} * {}{carry};", j - 1, products(j), m[j]));
+                line(format!("    t{} = {column}{} + m{i} * {m_j}{carry};", j - 1, products(j)));
             }
             if self.normalizes_after(i, pairs.len() + 1) {
                 for j in 0..n - 2 {
@@ -249,7 +251,10 @@ impl FieldCode {
                 }
             }
         }
-        line(format!("    var r: {element};\n    var k = t0;\n    r[0] = {} & {upper}_MASK;", acc.narrow("k")));
+        line(format!(
+            "    var r: {element};\n    var k = t0;\n    r[0] = {} & {upper}_MASK;",
+            acc.narrow("k")
+        ));
         for j in 1..n {
             let column = if j < n - 1 { format!("t{j} + ") } else { String::new() };
             let mask = if j < n - 1 { format!(" & {upper}_MASK") } else { String::new() };
@@ -263,6 +268,34 @@ impl FieldCode {
         let room = 1usize << (self.accumulator.bits() - 2 * self.limb_bits());
         let steps = (room - 1) / products;
         (i + 1).is_multiple_of(steps) && i + 1 < self.limbs()
+    }
+
+    /// Whether columns stay within the accumulator whatever the limbs, of factors up to 16·m, and the multiples of m are.
+    fn columns_fit(&self, pairs: usize) -> bool {
+        let (w, n) = (self.limb_bits(), self.limbs());
+        let full = (1u128 << w) - 1;
+        let top = u128::from(self.multiple(16)[n - 1]);
+        let mut columns = vec![0u128; n];
+        let mut largest = 0;
+        for i in 0..n {
+            for (j, (column, m)) in columns.iter_mut().zip(&self.constants.modulus).enumerate() {
+                let limb = if j < n - 1 { full } else { top };
+                *column += full * (pairs as u128 * limb + u128::from(*m));
+            }
+            largest = largest.max(*columns.iter().max().expect("there are limbs"));
+            let carry = std::mem::take(&mut columns[0]) >> w;
+            columns.rotate_left(1);
+            columns[0] += carry;
+            largest = largest.max(columns[0]);
+            if self.normalizes_after(i, pairs + 1) {
+                for j in 0..n - 2 {
+                    columns[j + 1] += columns[j] >> w;
+                    columns[j] = columns[j].min(full);
+                    largest = largest.max(columns[j + 1]);
+                }
+            }
+        }
+        largest >> self.accumulator.bits() == 0
     }
 
     /// Sums, differences and conditional subtractions: one signed carry chain each.
@@ -282,11 +315,17 @@ impl FieldCode {
         }
         for factor in [1, 2, 4, 8] {
             let multiple = self.multiple(factor);
-            line(format!("// a, less {factor}·m where that is not negative: from below {}·m to below {factor}·m.", 2 * factor));
+            line(format!(
+                "// a, less {factor}·m where that is not negative: from below {}·m to below {factor}·m.",
+                2 * factor
+            ));
             line(format!("fn {prefix}_red{factor}(a: {element}) -> {element} {{"));
             line(self.chain(|j| format!("i32(a[{j}]) - {}i", multiple[j])));
             let limbs: Vec<String> = (0..n).map(|j| format!("select(r[{j}], a[{j}], below)")).collect();
-            line(format!("    let below = c < 0i;\n    return {element}(\n        {});\n}}", limbs.join(",\n        ")));
+            line(format!(
+                "    let below = c < 0i;\n    return {element}(\n        {});\n}}",
+                limbs.join(",\n        ")
+            ));
         }
     }
 
@@ -297,7 +336,8 @@ impl FieldCode {
         write!(text, "    r[0] = u32(c) & {upper}_MASK;").expect("a string");
         for j in 1..n {
             let mask = if j + 1 < n { format!(" & {upper}_MASK") } else { String::new() };
-            write!(text, "\n    c = (c >> {w}u) + ({});\n    r[{j}] = u32(c){mask};", limb(j)).expect("a string");
+            write!(text, "\n    c = (c >> {w}u) + ({});\n    r[{j}] = u32(c){mask};", limb(j))
+                .expect("a string");
         }
         text
     }

@@ -1,13 +1,18 @@
 //! Puts every program together for every tier and group, has naga validate it, and writes them out with what the
 //! backend has to know of each: bindings, workgroup size, parameters.
 
-#![allow(clippy::panic, reason = "a build script fails by panicking")]
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a build script fails by panicking, and tells cargo by printing"
+)]
 
 mod assemble;
 mod field;
+mod parts;
 mod reflect;
 #[path = "../src/table.rs"]
-#[allow(dead_code, unreachable_pub, missing_docs)]
+#[allow(unreachable_pub, reason = "the library exports it")]
 mod table;
 
 use std::fmt::Write;
@@ -27,7 +32,9 @@ fn main() {
     let mut sources = String::from("static SOURCES: &[&str] = &[\n");
     let mut reflections = String::from("static REFLECTIONS: &[Reflection] = &[\n");
     let mut parameters = String::new();
-    let mut index = String::from("fn source_index(program: Program, group: Option<Group>, tier: Tier) -> Option<usize> {\n    match (program, group, tier) {\n");
+    let mut index = String::from(
+        "fn source_index(program: Program, group: Option<Group>, tier: Tier) -> Option<usize> {\n    match (program, group, tier) {\n",
+    );
     let mut count = 0;
     for &program in Program::ALL {
         let mut reflected = None;
@@ -49,7 +56,8 @@ fn main() {
                 let path = Path::new(&out).join(&label);
                 fs::write(&path, text).expect("OUT_DIR is writable");
                 writeln!(sources, "    include_str!({path:?}),").expect("a string");
-                let group = group.map_or("None".to_owned(), |group| format!("Some(Group::{})", GROUPS[group]));
+                let group =
+                    group.map_or("None".to_owned(), |group| format!("Some(Group::{})", GROUPS[group]));
                 writeln!(
                     index,
                     "        (Program::{program:?}, {group}, Tier::{:?}) => Some({count}),",

@@ -34,7 +34,9 @@ pub(crate) fn validate(label: &str, text: &str, tier: Tier) -> Reflection {
 
 fn reflect(label: &str, module: &Module) -> Reflection {
     let [entry] = &module.entry_points[..] else { panic!("{label}: one entry point is expected") };
-    let [workgroup_size, 1, 1] = entry.workgroup_size else { panic!("{label}: a one-dimensional workgroup is expected") };
+    let [workgroup_size, 1, 1] = entry.workgroup_size else {
+        panic!("{label}: a one-dimensional workgroup is expected")
+    };
     let mut storage = Vec::new();
     let mut params = None;
     for (_, variable) in module.global_variables.iter() {
@@ -62,7 +64,9 @@ fn reflect(label: &str, module: &Module) -> Reflection {
 
 /// Names and sizes in words of a struct of `u32` and `array<vec4<u32>, n>`.
 fn members(label: &str, module: &Module, ty: naga::Handle<naga::Type>) -> Vec<(String, u32)> {
-    let TypeInner::Struct { members, .. } = &module.types[ty].inner else { panic!("{label}: params are a struct") };
+    let TypeInner::Struct { members, .. } = &module.types[ty].inner else {
+        panic!("{label}: params are a struct")
+    };
     let mut next = 0;
     members
         .iter()
@@ -72,7 +76,11 @@ fn members(label: &str, module: &Module, ty: naga::Handle<naga::Type>) -> Vec<(S
                 TypeInner::Array { size: ArraySize::Constant(count), stride: 16, .. } => 4 * count.get(),
                 ref other => panic!("{label}: {other:?} among the params"),
             };
-            assert_eq!(member.offset, 4 * next, "{label}: a gap in the params; arrays come at multiples of 4 words");
+            assert_eq!(
+                member.offset,
+                4 * next,
+                "{label}: a gap in the params; arrays come at multiples of 4 words"
+            );
             next += words;
             (member.name.clone().expect("members have names"), words)
         })

@@ -59,6 +59,11 @@ impl Program {
         REFLECTIONS[self as usize]
     }
 
+    /// Whether there is a program for each group.
+    pub fn is_per_group(self) -> bool {
+        source_index(self, Some(Group::G1), Tier::U64).is_some()
+    }
+
     /// The whole text, with one entry point `main`; `None` if a group is given to a program that has none, or none
     /// to one that needs it.
     pub fn source(self, group: Option<Group>, tier: Tier) -> Option<&'static str> {

@@ -1,4 +1,4 @@
-//! The table of programs: which there are and what each is made of. The build script reads it too.
+//! The table of programs: which there are. The build script reads it too, and `build/parts.rs` says what each is made of.
 
 /// A compute shader: one file in `wgsl/`, one idea.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,41 +49,6 @@ pub enum Program {
     FixedBaseMultiply,
     /// A chain of products in each thread: the field arithmetic by itself, for tests and for the device's rate.
     FieldChain,
-}
-
-/// A piece of WGSL that programs are put together from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Part {
-    /// Arithmetic in Fr, generated.
-    Fr,
-    /// Arithmetic in Fp, generated.
-    Fp,
-    /// `fp_inverse`.
-    FpInverse,
-    /// Arithmetic in the coordinate field of the group: Fp or Fp2.
-    Coordinate,
-    /// Inversion in the coordinate field.
-    CoordinateInverse,
-    /// Sums and doubles of points.
-    Curve,
-    /// Values of a compact witness.
-    Witness,
-    /// Signed digits of scalars.
-    Digits,
-}
-
-impl Part {
-    /// What the part itself is made of.
-    pub(crate) fn needs(self) -> &'static [Part] {
-        match self {
-            Part::Fr | Part::Fp => &[],
-            Part::FpInverse => &[Part::Fp],
-            Part::Coordinate => &[Part::Fp],
-            Part::CoordinateInverse => &[Part::Coordinate, Part::FpInverse],
-            Part::Curve => &[Part::Coordinate],
-            Part::Witness | Part::Digits => &[Part::Fr],
-        }
-    }
 }
 
 impl Program {
@@ -141,39 +106,6 @@ impl Program {
             Program::FixedBaseMultiply => "fixed_base_multiply",
             Program::FieldChain => "field_chain",
         }
-    }
-
-    /// What the program is made of besides its own file.
-    pub(crate) const fn parts(self) -> &'static [Part] {
-        match self {
-            Program::NttPass
-            | Program::NttCross
-            | Program::NttPowers
-            | Program::Quotient
-            | Program::SpmvSums => &[Part::Fr],
-            Program::MsmDigits | Program::MsmScatter => &[Part::Digits],
-            Program::SpmvEntries => &[Part::Witness],
-            Program::NttReverse
-            | Program::ScanBlocks
-            | Program::ScanAdd
-            | Program::SelectCount
-            | Program::SelectEmit => &[],
-            Program::MsmAccumulate
-            | Program::MsmCombine
-            | Program::MsmFold
-            | Program::BatchAdd
-            | Program::PointsDouble
-            | Program::FixedBaseTable => &[Part::Curve],
-            Program::FixedBaseMultiply => &[Part::Fr, Part::Curve],
-            Program::PointsConvert => &[Part::Coordinate],
-            Program::PointsNormalize => &[Part::CoordinateInverse, Part::Curve],
-            Program::FieldChain => &[Part::Fr, Part::Fp],
-        }
-    }
-
-    /// Whether there is a program for each group.
-    pub fn is_per_group(self) -> bool {
-        self.parts().iter().any(|part| matches!(part, Part::Coordinate | Part::CoordinateInverse | Part::Curve))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Every program as the drivers of all platforms get it: SPIR-V, MSL and HLSL, written by naga as wgpu has it written.
 //! And what a program may ask of an adapter.
 
+#![allow(clippy::panic, reason = "helpers of tests fail by panicking")]
+
 use bellwether_core::curve::Group;
 use bellwether_shaders::{Program, Tier};
 use naga::back::{hlsl, msl, spv};
@@ -34,8 +36,8 @@ fn parse(label: &str, source: &str) -> Module {
 fn validate(
     module: &Module,
     capabilities: Capabilities,
-) -> Result<ModuleInfo, naga::WithSpan<naga::valid::ValidationError>> {
-    Validator::new(ValidationFlags::all(), capabilities).validate(module)
+) -> Result<ModuleInfo, Box<naga::WithSpan<naga::valid::ValidationError>>> {
+    Validator::new(ValidationFlags::all(), capabilities).validate(module).map_err(Box::new)
 }
 
 fn capabilities(tier: Tier) -> Capabilities {

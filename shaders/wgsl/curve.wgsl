@@ -94,47 +94,46 @@ fn xyzz_add_affine(a: Xyzz, b: Affine) -> Xyzz {
             case 5u: { left = zz; right = v; }
             case 6u: { left = zzz; right = p; }
             case 7u: { left = r; right = r; }
-            case 8u: { left = y; right = p; }
-            case 9u: { left = r; right = x; }
             // a = b or a = -b
-            case 10u: { left = r; right = r; }
-            case 11u: { p = coordinate_add(y, y); left = p; right = p; }
-            case 12u: { left = p; right = v; }
-            case 13u: { left = x; right = x; }
-            case 14u: { left = x; right = v; }
-            case 15u: { left = zz; right = v; }
-            case 16u: { left = zzz; right = r; }
-            case 17u: { left = p; right = p; }
-            case 18u: { left = y; right = r; }
-            default: { left = p; right = x; }
+            case 8u: { left = r; right = r; }
+            case 9u: { p = coordinate_add(y, y); left = p; right = p; }
+            case 10u: { left = p; right = v; }
+            case 11u: { left = x; right = x; }
+            case 12u: { left = x; right = v; }
+            case 13u: { left = zz; right = v; }
+            case 14u: { left = zzz; right = r; }
+            default: { left = p; right = p; }
         }
         let product = coordinate_mul(left, right);
         switch step {
             case 0u: { p = coordinate_sub8(product, x); }
             case 1u: { r = coordinate_sub4(product, y); }
-            case 2u: { v = product; if coordinate_is_zero(product) { step = 9u; } }
+            case 2u: { v = product; if coordinate_is_zero(product) { step = 7u; } }
             case 3u: { p = product; }
             case 4u: { x = product; }
             case 5u: { zz = product; }
             case 6u: { zzz = product; }
-            case 7u: { v = coordinate_sub_and_twice(product, p, x); x = coordinate_sub8(x, v); }
-            case 8u: { y = product; }
-            case 9u: { y = coordinate_sub2(product, y); step = 19u; }
-            case 10u: { if !coordinate_is_zero(product) { return xyzz_infinity(); } }
-            case 11u: { v = product; }
-            case 12u: { r = product; }
-            case 13u: { p = coordinate_add(coordinate_add(product, product), product); }
-            case 14u: { x = product; }
-            case 15u: { zz = product; }
-            case 16u: { zzz = product; }
-            case 17u: { v = coordinate_sub_and_twice(product, Coordinate(), x); x = coordinate_sub8(x, v); }
-            case 18u: { y = product; }
-            default: { y = coordinate_sub2(product, y); }
+            case 7u: { v = coordinate_sub_and_twice(product, p, x); x = coordinate_sub8(x, v); step = 15u; }
+            case 8u: { if !coordinate_is_zero(product) { return xyzz_infinity(); } }
+            case 9u: { v = product; }
+            case 10u: { r = product; }
+            case 11u: { p = coordinate_add(coordinate_add(product, product), product); }
+            case 12u: { x = product; }
+            case 13u: { zz = product; }
+            case 14u: { zzz = product; }
+            default: {
+                v = coordinate_sub_and_twice(product, Coordinate(), x);
+                x = coordinate_sub8(x, v);
+                let w = r;
+                r = p;
+                p = w;
+            }
         }
         step++;
-        if step > 19u { break; }
+        if step > 15u { break; }
     }
-    return Xyzz(v, y, zz, zzz);
+    // R·(Q - X) - Y·PPP, or M·(S - X) - Y·W.
+    return Xyzz(v, coordinate_mul_difference(r, x, y, p), zz, zzz);
 }
 
 // a + b.

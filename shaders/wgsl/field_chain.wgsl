@@ -1,5 +1,5 @@
-// Field arithmetic by itself: each invocation applies an operation `steps` times, x ← operation(x, y), to its own pair
-// in Fr and to its own pair in Fp. For tests of the generated arithmetic and for the device's rate.
+// Field arithmetic by itself: each invocation applies an operation `steps` times, x ← operation(x, y, z, w), to its own
+// operands in Fr and to its own in Fp. For tests of the generated arithmetic and for the device's rate.
 //
 // Elements are limbs as they are, so that values may be anything an operation takes; what is packed takes the first
 // words of an element's place.
@@ -23,10 +23,13 @@ const FROM_PACKED = 13u;
 const TO_PACKED = 14u;
 const INTEGER = 15u;
 const ONE = 16u;
+const SUB16 = 17u;
+// The only one that takes z and w.
+const MUL_SUM = 18u;
 
 struct Params {
     first_group: u32,
-    // Pairs of each field.
+    // Quadruples of operands in each field.
     len: u32,
     operation: u32,
     steps: u32,
@@ -35,18 +38,20 @@ struct Params {
     skip_fp: u32,
 }
 @group(0) @binding(0) var<uniform> params: Params;
-// x, y of each pair; x is replaced by the result.
-@group(0) @binding(1) var<storage, read_write> fr_pairs: array<u32>;
-@group(0) @binding(2) var<storage, read_write> fp_pairs: array<u32>;
+// x, y, z, w of each quadruple; x is replaced by the result.
+@group(0) @binding(1) var<storage, read_write> fr_operands: array<u32>;
+@group(0) @binding(2) var<storage, read_write> fp_operands: array<u32>;
 
-fn fr_step(x: Fr, y: Fr) -> Fr {
+fn fr_step(x: Fr, y: Fr, z: Fr, w: Fr) -> Fr {
     switch params.operation {
         case MUL: { return fr_mul(x, y); }
+        case MUL_SUM: { return fr_mul_sum(x, y, z, w); }
         case SQR: { return fr_sqr(x); }
         case ADD: { return fr_add(x, y); }
         case SUB2: { return fr_sub2(x, y); }
         case SUB4: { return fr_sub4(x, y); }
         case SUB8: { return fr_sub8(x, y); }
+        case SUB16: { return fr_sub16(x, y); }
         case RED1: { return fr_red1(x); }
         case RED2: { return fr_red2(x); }
         case RED4: { return fr_red4(x); }
@@ -71,14 +76,16 @@ fn fr_step(x: Fr, y: Fr) -> Fr {
     }
 }
 
-fn fp_step(x: Fp, y: Fp) -> Fp {
+fn fp_step(x: Fp, y: Fp, z: Fp, w: Fp) -> Fp {
     switch params.operation {
         case MUL: { return fp_mul(x, y); }
+        case MUL_SUM: { return fp_mul_sum(x, y, z, w); }
         case SQR: { return fp_sqr(x); }
         case ADD: { return fp_add(x, y); }
         case SUB2: { return fp_sub2(x, y); }
         case SUB4: { return fp_sub4(x, y); }
         case SUB8: { return fp_sub8(x, y); }
+        case SUB16: { return fp_sub16(x, y); }
         case RED1: { return fp_red1(x); }
         case RED2: { return fp_red2(x); }
         case RED4: { return fp_red4(x); }
@@ -106,48 +113,56 @@ fn fp_step(x: Fp, y: Fp) -> Fp {
     }
 }
 
-fn fr_chain(pair: u32) {
-    let first = 2u * FR_LIMBS * pair;
+fn fr_chain(item: u32) {
+    let first = 4u * FR_LIMBS * item;
     var x: Fr;
     var y: Fr;
+    var z: Fr;
+    var w: Fr;
     for (var i = 0u; i < FR_LIMBS; i++) {
-        x[i] = fr_pairs[first + i];
-        y[i] = fr_pairs[first + FR_LIMBS + i];
+        x[i] = fr_operands[first + i];
+        y[i] = fr_operands[first + FR_LIMBS + i];
+        z[i] = fr_operands[first + 2u * FR_LIMBS + i];
+        w[i] = fr_operands[first + 3u * FR_LIMBS + i];
     }
     for (var step = 0u; step < params.steps; step++) {
-        x = fr_step(x, y);
+        x = fr_step(x, y, z, w);
     }
     for (var i = 0u; i < FR_LIMBS; i++) {
-        fr_pairs[first + i] = x[i];
+        fr_operands[first + i] = x[i];
     }
 }
 
-fn fp_chain(pair: u32) {
-    let first = 2u * FP_LIMBS * pair;
+fn fp_chain(item: u32) {
+    let first = 4u * FP_LIMBS * item;
     var x: Fp;
     var y: Fp;
+    var z: Fp;
+    var w: Fp;
     for (var i = 0u; i < FP_LIMBS; i++) {
-        x[i] = fp_pairs[first + i];
-        y[i] = fp_pairs[first + FP_LIMBS + i];
+        x[i] = fp_operands[first + i];
+        y[i] = fp_operands[first + FP_LIMBS + i];
+        z[i] = fp_operands[first + 2u * FP_LIMBS + i];
+        w[i] = fp_operands[first + 3u * FP_LIMBS + i];
     }
     for (var step = 0u; step < params.steps; step++) {
-        x = fp_step(x, y);
+        x = fp_step(x, y, z, w);
     }
     for (var i = 0u; i < FP_LIMBS; i++) {
-        fp_pairs[first + i] = x[i];
+        fp_operands[first + i] = x[i];
     }
 }
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let pair = (params.first_group + workgroup.x) * 64u + local;
-    if pair >= params.len {
+    let item = (params.first_group + workgroup.x) * 64u + local;
+    if item >= params.len {
         return;
     }
     if params.skip_fr == 0u {
-        fr_chain(pair);
+        fr_chain(item);
     }
     if params.skip_fp == 0u {
-        fp_chain(pair);
+        fp_chain(item);
     }
 }

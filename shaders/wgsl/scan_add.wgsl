@@ -7,8 +7,8 @@ const INVOCATIONS = 256u;
 
 struct Params {
     first_group: u32,
-    // Words that are written.
-    outputs: u32,
+    // Words that are added to.
+    len: u32,
     // Number among the totals of block 0 of `values`.
     first_total: u32,
 }
@@ -22,7 +22,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let group = params.first_group + workgroup.x;
     let before = totals[params.first_total + group];
     let start = group * BLOCK;
-    let end = min(start + BLOCK, params.outputs);
+    let end = min(start + BLOCK, params.len);
     for (var i = start + local; i < end; i += INVOCATIONS) {
         values[i] += before;
     }

@@ -3,8 +3,7 @@
 // 256 invocations load a block with neighbouring invocations on neighbouring words, then each sums eight consecutive
 // words of it, and the 256 sums are scanned by W. Hillis and G. Steele, "Data parallel algorithms", CACM 29 (1986).
 //
-// Group g scans the words from 2048·g of `values`. Words from `len` on count as zero; the sums before all words below
-// `outputs` are written, so that outputs = len + 1 gives the total of all, too.
+// Group g scans the words from 2048·g of `values`. Words from `len` on count as zero and stay as they are.
 
 const BLOCK = 2048u;
 const INVOCATIONS = 256u;
@@ -12,10 +11,8 @@ const RUN = 8u;
 
 struct Params {
     first_group: u32,
-    // Words that are summed.
+    // Words that are scanned.
     len: u32,
-    // Words that are written.
-    outputs: u32,
     // Number among the totals of block 0 of `values`.
     first_total: u32,
 }
@@ -72,7 +69,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     }
     workgroupBarrier();
     for (var i = local; i < BLOCK; i += INVOCATIONS) {
-        if start + i < params.outputs {
+        if start + i < params.len {
             values[start + i] = block[padded(i)];
         }
     }

@@ -45,7 +45,7 @@ fn large_uploads_arrive() {
 /// Sums of ones in blocks: value i becomes i mod 2048.
 fn scan(gpu: &Gpu, values: &Buffer, totals: &Buffer, blocks: usize, cost: u64) {
     let len = 2048 * blocks as u32;
-    let params = ScanBlocks { len, outputs: len, first_total: 0 };
+    let params = ScanBlocks { len, first_total: 0 };
     gpu.run(None, params, &[&values.span(), &totals.span()], blocks, cost).unwrap();
 }
 
@@ -174,7 +174,7 @@ fn a_fault_is_reported_once() {
     assert_eq!(read(&gpu, &buffer.span()), [5; 500]);
     // wgpu refuses a buffer that is bound both for reading and for writing.
     let (values, totals) = (buffer.range(0..64), buffer.range(64..128));
-    gpu.run(None, ScanAdd { outputs: 64, first_total: 0 }, &[&values, &totals], 1, 1).unwrap();
+    gpu.run(None, ScanAdd { len: 64, first_total: 0 }, &[&values, &totals], 1, 1).unwrap();
     let error = block_on(gpu.read(&buffer.span())).unwrap_err();
     assert!(matches!(error, DeviceError::Launch { .. }), "{error}");
     assert_eq!(read(&gpu, &buffer.span()), [5; 500]);

@@ -66,7 +66,7 @@ impl DomainTables {
     /// Makes the tables on the device.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] for a domain whose tables exceed a binding: 128 KiB hold them up to 2^16 elements,
+    /// [`DeviceError::Unsupported`] for a domain whose tables exceed a binding: 256 KiB hold them up to 2^19 elements,
     /// 128 MiB up to 2^32; else the device's.
     pub(crate) fn new(gpu: &Arc<Gpu>, domain: &Domain) -> Result<DomainTables, DeviceError> {
         let log_size = domain.log_size();

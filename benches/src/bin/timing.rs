@@ -27,7 +27,8 @@ use pollster::block_on;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-const USAGE: &str = "usage: timing [--device cpu|wgpu[:N]] [--tier u64|u32] [--max LOG_SIZE] [--only PREFIX] [--csv FILE]
+const USAGE: &str =
+    "usage: timing [--device cpu|wgpu[:N]] [--tier u64|u32] [--max LOG_SIZE] [--only PREFIX] [--csv FILE]
 Checks every result, then takes the median, the least and the greatest of five runs after a warm-up.";
 
 /// Runs behind each figure.
@@ -120,7 +121,8 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut table = Table { device: arguments.device.clone(), only: arguments.only.clone(), rows: Vec::new() };
+    let mut table =
+        Table { device: arguments.device.clone(), only: arguments.only.clone(), rows: Vec::new() };
     println!("{:<10} {:<28} {:>10} {:>10} {:>10}", "device", "operation", "median ms", "low", "high");
     if arguments.device == "cpu" {
         operations(&mut table, &Arc::new(CpuDevice::new()), arguments.max);
@@ -172,7 +174,9 @@ fn cold_starts(table: &mut Table, ordinal: usize, options: &WgpuOptions) {
             device.start_up()
         });
         match opened {
-            Ok(_) => table.row(name, time.as_secs_f64() * 1e3, time.as_secs_f64() * 1e3, time.as_secs_f64() * 1e3),
+            Ok(_) => {
+                table.row(name, time.as_secs_f64() * 1e3, time.as_secs_f64() * 1e3, time.as_secs_f64() * 1e3)
+            }
             Err(error) => println!("{name}: {error}"),
         }
     }

@@ -31,6 +31,7 @@ fn json_tells_what_matters_of_an_adapter() {
     assert!(["u64", "u32"].contains(&details["tier"].as_str().unwrap()), "{adapter}");
     assert!(details["binding"].as_u64() >= Some(128 << 20), "{adapter}");
     assert!(details["workgroup_memory"].as_u64() >= Some(16 << 10), "{adapter}");
+    assert_eq!(details["pipelines"], "compiled at first use", "{adapter}");
     assert_eq!(adapter["self_test"], "passed");
     for field in ["open_ms", "self_test_ms"] {
         assert!(adapter[field].as_f64() > Some(0.0), "{field}: {adapter}");
@@ -47,6 +48,7 @@ fn auto_ends_on_the_cpu_and_says_why_not_on_software() {
         " (software)\n",
         "\n  driver       Vulkan, llvmpipe ",
         "\n  details      tier u",
+        ", pipelines compiled at first use\n",
         ", self-test passed in ",
         "\n  reason       computes in software, which is used only by name: wgpu:0\n",
         "With the choice auto, proofs are made on cpu (",

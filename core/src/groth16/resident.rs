@@ -47,7 +47,13 @@ pub(super) struct Matrices<D: Device> {
 impl<D: Device> ResidentKey<D> {
     /// What one more proof takes: the key is there already.
     pub(super) fn proof_sizes(&self, shape: &Shape) -> ProofSizes {
-        ProofSizes { domain: self.domain_size, variables: shape.num_variables(), g1_points: 0, g2_points: 0 }
+        ProofSizes {
+            domain: self.domain_size,
+            variables: shape.num_variables(),
+            g1_points: 0,
+            g2_points: 0,
+            matrix_entries: 0,
+        }
     }
 
     /// Checks that key and circuit belong together and that they fit the device, then uploads both.
@@ -64,7 +70,7 @@ impl<D: Device> ResidentKey<D> {
         }
         let domain = Domain::for_rows(shape.num_rows(), RootConvention::Bellman)?;
         check_lengths(key, shape, &domain)?;
-        let sizes = sizes(device, key, shape, &domain);
+        let sizes = sizes(device, key, shape, r1cs, &domain);
         admit(device, &sizes)?;
         Self::upload(device, key, shape, r1cs, &domain)
             .map_err(|error| ProveError::Device { device: device.info().to_string(), error })
@@ -129,7 +135,13 @@ fn check_lengths(key: &ProvingKey, shape: &Shape, domain: &Domain) -> Result<(),
 }
 
 /// What the device has to find room for: points that stand in memory which it shares need no more of it.
-fn sizes<D: Device>(device: &D, key: &ProvingKey, shape: &Shape, domain: &Domain) -> ProofSizes {
+fn sizes<D: Device>(
+    device: &D,
+    key: &ProvingKey,
+    shape: &Shape,
+    r1cs: Option<&Arc<R1cs>>,
+    domain: &Domain,
+) -> ProofSizes {
     fn to_upload<P: AffinePoint>(points: &Points<P>, shared: bool) -> usize {
         if shared && points.as_slice().is_some() { 0 } else { points.len() }
     }
@@ -140,5 +152,6 @@ fn sizes<D: Device>(device: &D, key: &ProvingKey, shape: &Shape, domain: &Domain
         variables: shape.num_variables(),
         g1_points: g1_queries.into_iter().map(|points| to_upload(points, shared)).sum(),
         g2_points: to_upload(&key.b_g2, shared),
+        matrix_entries: r1cs.filter(|_| !shared).map_or(0, |r1cs| r1cs.num_entries()),
     }
 }

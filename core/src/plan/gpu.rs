@@ -1,5 +1,6 @@
 //! Multi-scalar multiplication on a GPU: windows, tables of multiples, runs.
 
+use super::ProofSizes;
 use crate::curve::Group;
 
 /// How the bases of a query stand on a GPU.
@@ -110,6 +111,38 @@ pub fn gpu_msm_work(len: usize, plan: &BasesPlan, group: Group, buffer: u64) -> 
     GpuMsmWork { entries: entries.max(plan.windows), run }
 }
 
+/// Bytes of the work space of one multi-scalar multiplication, without tables of multiples: entries and their ranks,
+/// the partial sums of two levels with their keys, the buckets and the lists into which they are folded.
+fn msm_memory(len: usize, group: Group, buffer: u64) -> u64 {
+    let plan = gpu_bases(len, group, &BasesLimits { tables: 0, buffer });
+    let work = gpu_msm_work(len, &plan, group, buffer);
+    let (entries, runs) = (work.entries as u64, work.entries.div_ceil(work.run) as u64);
+    let buckets = (plan.sets * plan.buckets()) as u64;
+    12 * entries + 5 * runs / 2 * (sum_bytes(group) + 4) + 3 * buckets * sum_bytes(group)
+}
+
+/// Bytes on a GPU for a resident key, if there are points to upload, and one proof, with buffers of at most `buffer`
+/// bytes: points, matrices and twiddle factors; the witness, its dense values counted as if no value were a bit, and the lists of the three
+/// selections; and the larger of the transforms, with a vector beside the three, and of the largest product, with the
+/// quotient. A quarter is added for what buffers are rounded up by, and 8 MiB for the way to the device and back.
+/// Tables of multiples come out of what is left.
+pub fn gpu_proof_memory(sizes: &ProofSizes, buffer: u64) -> u64 {
+    const SCALAR: u64 = 32;
+    let (domain, variables) = (sizes.domain as u64, sizes.variables as u64);
+    let points = 96 * sizes.g1_points as u64 + 192 * sizes.g2_points as u64;
+    let resident = match points {
+        0 => 0,
+        // An entry is 8 bytes, and rows are cut into ranges of 12; small buffers are rounded up most.
+        _ => points + 24 * sizes.matrix_entries as u64 + 3 * SCALAR * domain + (2 << 20),
+    };
+    let witness = variables * (SCALAR + 1) + 3 * 12 * variables;
+    let transforms = 4 * SCALAR * domain;
+    let g1 = msm_memory(sizes.domain.max(sizes.variables), Group::G1, buffer);
+    let msm = g1.max(msm_memory(sizes.variables, Group::G2, buffer)) + SCALAR * domain;
+    let total = resident + witness + transforms.max(msm);
+    total + total / 4 + (8 << 20)
+}
+
 /// Bases that one invocation of a batch addition adds.
 pub fn gpu_batch_add_run(len: usize) -> usize {
     (len / (1 << 15)).next_power_of_two().clamp(2, MAX_RUN)
@@ -155,6 +188,20 @@ mod tests {
             assert!(plan.window_bits.abs_diff(best) <= 2, "2^{log_len}: {plan:?}");
             assert_eq!(plan.sets, 1);
         }
+    }
+
+    /// A Filecoin 32 GiB PoRep partition: its points dominate, and the work fits beside them on a large card.
+    #[test]
+    fn the_largest_known_circuit() {
+        let sizes = ProofSizes {
+            domain: 1 << 27,
+            variables: 130_170_222,
+            g1_points: (1 << 27) - 1 + 130_169_893 + 129_750_000 + 33_100_000,
+            g2_points: 33_100_000,
+            matrix_entries: 722_000_000,
+        };
+        let needed = gpu_proof_memory(&sizes, 1 << 31);
+        assert!((70_000_000_000..140_000_000_000).contains(&needed), "{needed}");
     }
 
     #[test]

@@ -8,5 +8,7 @@ mod gpu;
 mod memory;
 
 pub use cpu::{CPU_MSM_MIN, CpuMsmPlan, cpu_msm, fixed_base_window, windows};
-pub use gpu::{BasesLimits, BasesPlan, GpuMsmWork, gpu_bases, gpu_batch_add_run, gpu_msm_work};
+pub use gpu::{
+    BasesLimits, BasesPlan, GpuMsmWork, gpu_bases, gpu_batch_add_run, gpu_msm_work, gpu_proof_memory,
+};
 pub use memory::{ProofSizes, proof_memory};

@@ -75,6 +75,11 @@ impl R1cs {
         &self.shape
     }
 
+    /// Entries of all three matrices.
+    pub fn num_entries(&self) -> usize {
+        [&self.a, &self.b, &self.c].into_iter().map(SparseMatrix::num_entries).sum()
+    }
+
     /// The name of a constraint, if names were recorded.
     pub fn constraint_name(&self, constraint: usize) -> Option<&str> {
         self.names.get(constraint).map(String::as_str)

@@ -64,6 +64,7 @@ fn needed(keyed: &Keyed) -> u64 {
         // The key stands in memory that the CPU shares.
         g1_points: 0,
         g2_points: 0,
+        matrix_entries: 0,
     })
 }
 
