@@ -42,6 +42,27 @@ enum Task {
         #[arg(long)]
         quick: bool,
     },
+    /// Checks and times every operation and whole proofs on one device and prints one table
+    ///
+    /// The program behind it, `timing`, needs neither a compiler nor a file beside it: it can be copied to a machine that
+    /// has only a GPU.
+    Timing {
+        /// cpu, wgpu or wgpu:N
+        #[arg(long, default_value = "cpu")]
+        device: String,
+        /// Compute with these integers: u64 or u32
+        #[arg(long)]
+        tier: Option<String>,
+        /// log₂ of the largest size
+        #[arg(long, default_value_t = 24)]
+        max: u32,
+        /// Only operations whose name begins so
+        #[arg(long)]
+        only: Option<String>,
+        /// Write the rows to this file, too
+        #[arg(long)]
+        csv: Option<String>,
+    },
     /// Turns the estimates of the last `cargo bench` into benches/record/MACHINE/DATE.csv
     Record {
         /// Name of the machine, such as epyc-zen4-2core
@@ -54,6 +75,13 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().task {
         Task::Ci { no_demo } => ci::run(no_demo),
         Task::Parity { devices, quick } => parity(&devices, quick),
+        Task::Timing { device, tier, max, only, csv } => timing(&[
+            ("--device", Some(device)),
+            ("--tier", tier),
+            ("--max", Some(max.to_string())),
+            ("--only", only),
+            ("--csv", csv),
+        ]),
         Task::Record { machine } => record::write(&machine),
     };
     match done {
@@ -70,4 +98,14 @@ fn parity(devices: &str, quick: bool) -> Result<(), String> {
     let program = ["run", "--package", "bellwether-tests", "--bin", "parity", "--", "--devices", devices];
     let quick = if quick { &["--quick"][..] } else { &[] };
     run::cargo(&[&program, quick].concat())
+}
+
+/// The benches' dependencies are as many.
+fn timing(options: &[(&str, Option<String>)]) -> Result<(), String> {
+    let mut arguments =
+        vec!["run", "--release", "--quiet", "--package", "bellwether-benches", "--bin", "timing", "--"];
+    for (name, value) in options {
+        arguments.extend(value.iter().flat_map(|value| [*name, value]));
+    }
+    run::cargo(&arguments)
 }

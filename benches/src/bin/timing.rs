@@ -133,7 +133,11 @@ fn main() -> ExitCode {
         }
         cold_starts(&mut table, ordinal, &options);
         match WgpuDriver::with_options(options).open_device(ordinal) {
-            Ok(device) => operations(&mut table, &Arc::new(device), arguments.max),
+            Ok(device) => {
+                operations(&mut table, &Arc::new(device.clone()), arguments.max);
+                let (longest, submits) = (device.testing().longest_submit(), device.testing().submits());
+                println!("longest of {submits} submits: {:.1} ms", longest.as_secs_f64() * 1e3);
+            }
             Err(error) => {
                 eprintln!("{}: {error}", arguments.device);
                 return ExitCode::FAILURE;
@@ -163,7 +167,7 @@ fn wgpu_ordinal(device: &str) -> Option<usize> {
 /// From nothing to a device that has passed its self-test, without and with compiled programs on disk.
 fn cold_starts(table: &mut Table, ordinal: usize, options: &WgpuOptions) {
     let folder = std::env::temp_dir().join(format!("bellwether-cold-start-{}", std::process::id()));
-    for name in ["cold start", "cold start, cached"] {
+    for name in ["cold start", "cold start cached"] {
         if !table.wants(name) {
             continue;
         }
@@ -249,8 +253,8 @@ fn msm<D: Device, P: AffinePoint>(table: &mut Table, device: &D, log_size: u32) 
         Group::G2 => "g2",
     };
     let name = |operation: &str| format!("{group} {operation}/{log_size}");
-    let (uniform, equal, bits) = (name("msm"), name("msm, equal"), name("msm, bits"));
-    let (but_one, add) = (name("msm, ones but one"), name("batch add"));
+    let (uniform, equal, bits) = (name("msm"), name("msm equal"), name("msm bits"));
+    let (but_one, add) = (name("msm ones but one"), name("batch add"));
     if ![&uniform, &equal, &bits, &but_one, &add].iter().any(|name| table.wants(name)) {
         return;
     }
