@@ -85,8 +85,8 @@ impl<P: AffinePoint> Bases<P> {
 
 /// What the tables of a query of `len` bases may take: a quarter of the memory that is free then, so that the five
 /// queries of a key leave a quarter of it for the work, and nothing of what proofs over as many bases need at least. A
-/// software adapter shares its memory and time with the host, and a table costs it as much as some ten multi-scalar
-/// multiplications: it gets none.
+/// software adapter shares its memory and time with the host, and all tables together cost as many multiplications as
+/// they save in some ten proofs: it gets none, unless the options ask for them.
 fn limits(gpu: &Gpu, len: usize, group: Group) -> BasesLimits {
     /// What is taken to be free where nothing can be told.
     const UNKNOWN: u64 = 2 << 30;
@@ -95,7 +95,8 @@ fn limits(gpu: &Gpu, len: usize, group: Group) -> BasesLimits {
     // The other queries and the work take some fifteen times as much as one query.
     let reserved = 16 * (len * group.packed_bytes()) as u64 + LEAST;
     let free = gpu.memory_free().unwrap_or(UNKNOWN).saturating_sub(reserved);
-    BasesLimits { tables: if gpu.is_software() { 0 } else { free / 4 }, buffer: gpu.limits().binding }
+    let tables = gpu.multiples().unwrap_or(!gpu.is_software());
+    BasesLimits { tables: if tables { free / 4 } else { 0 }, buffer: gpu.limits().binding }
 }
 
 fn upload_segment<P: AffinePoint>(

@@ -54,10 +54,19 @@ fn enqueue<P: AffinePoint>(
     let partials_of = |run: usize| -> usize {
         pieces.iter().map(|(_, _, len)| len.div_ceil(run)).sum::<usize>().next_power_of_two()
     };
+    /// No invocation may loop too often: lavapipe ends it silently.
+    const LONGEST_RUN: usize = 1 << 12;
     // Runs so long that the partial sums fit a binding.
+    let most = gpu.limits().binding / (4 * words as u64);
     let mut run = gpu_batch_add_run(ones.len());
-    while 4 * (partials_of(run) * words) as u64 > gpu.limits().binding && partials_of(run) > pieces.len() {
+    while partials_of(run) as u64 > most && run < LONGEST_RUN {
         run *= 2;
+    }
+    if partials_of(run) as u64 > most {
+        return Err(DeviceError::Unsupported {
+            what: format!("a sum over {} bases in {}", bases.len(), P::GROUP),
+            why: format!("with bindings of {} bytes they are in too many segments", gpu.limits().binding),
+        });
     }
     let partials = partials_of(run);
     let sums = gpu.alloc(partials * words, Secrecy::Secret)?.span();

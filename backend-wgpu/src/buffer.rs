@@ -1,8 +1,11 @@
 //! Memory of the device: buffers, parts of them, and their reuse.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use bellwether_core::device::DeviceError;
 
 use crate::gpu::Gpu;
 
@@ -29,7 +32,8 @@ pub(crate) struct Buffer {
 impl Buffer {
     /// A buffer that uses the first words of a raw one.
     pub(crate) fn new(gpu: Arc<Gpu>, raw: wgpu::Buffer, words: usize, secrecy: Secrecy) -> Buffer {
-        Buffer { allocation: Arc::new(Allocation { gpu, raw, secrecy }), words }
+        let refusal = Refusal::default();
+        Buffer { allocation: Arc::new(Allocation { gpu, raw, secrecy, refusal }), words }
     }
 
     /// Length in words.
@@ -83,16 +87,49 @@ impl Span {
             buffer: self.allocation.raw.clone(),
             offset: 4 * self.offset as u64,
             bytes: 4 * self.words as u64,
+            refusal: Arc::clone(&self.allocation.refusal),
         }
     }
 }
 
+/// Why contents are not what was recorded, once wgpu has refused a command that they depend on. Of one owner: who gets
+/// the buffer from the pool begins anew.
+pub(crate) type Refusal = Arc<OnceLock<DeviceError>>;
+
 /// Bytes of a raw buffer, as commands keep them. Equal if they are the same bytes of the same buffer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) buffer: wgpu::Buffer,
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
+    /// Of the whole buffer.
+    pub(crate) refusal: Refusal,
+}
+
+impl Place {
+    /// All of a buffer that nobody owns.
+    pub(crate) fn whole(buffer: wgpu::Buffer) -> Place {
+        Place { offset: 0, bytes: buffer.size(), refusal: Refusal::default(), buffer }
+    }
+
+    /// The contents are not what was recorded. The first reason stays.
+    pub(crate) fn refuse(&self, error: &DeviceError) {
+        self.refusal.get_or_init(|| error.clone());
+    }
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Place) -> bool {
+        (&self.buffer, self.offset, self.bytes) == (&other.buffer, other.offset, other.bytes)
+    }
+}
+
+impl Eq for Place {}
+
+impl Hash for Place {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.buffer, self.offset, self.bytes).hash(state);
+    }
 }
 
 /// A raw buffer that returns to the pool.
@@ -101,6 +138,7 @@ struct Allocation {
     gpu: Arc<Gpu>,
     raw: wgpu::Buffer,
     secrecy: Secrecy,
+    refusal: Refusal,
 }
 
 impl Drop for Allocation {
@@ -140,6 +178,17 @@ impl Pool {
     pub(crate) fn put(&mut self, buffer: wgpu::Buffer) {
         self.idle_bytes += buffer.size();
         self.idle.entry(buffer.size()).or_default().push(buffer);
+    }
+
+    /// Lets go of a buffer, if it is here.
+    pub(crate) fn forget(&mut self, buffer: &wgpu::Buffer) {
+        let Some(buffers) = self.idle.get_mut(&buffer.size()) else { return };
+        let Some(at) = buffers.iter().position(|idle| idle == buffer) else { return };
+        buffers.swap_remove(at);
+        if buffers.is_empty() {
+            self.idle.remove(&buffer.size());
+        }
+        self.idle_bytes -= buffer.size();
     }
 
     /// Bytes of all idle buffers.

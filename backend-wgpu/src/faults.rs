@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bellwether_core::device::DeviceError;
 
-/// What has gone wrong on one device and has not been reported yet.
+/// What has gone wrong on one device and nobody in particular has been told of yet: not a refused submit, which is told
+/// to those whose results depend on it.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     /// The reason why the device was lost.
@@ -19,7 +20,7 @@ impl Faults {
     /// Receives what the device reports by itself.
     pub(crate) fn listen(self: &Arc<Self>, device: &wgpu::Device) {
         let faults = Arc::clone(self);
-        device.on_uncaptured_error(Arc::new(move |error| faults.record(device_error("a command", error))));
+        device.on_uncaptured_error(Arc::new(move |error| faults.record(device_error("a command", 0, error))));
         let faults = Arc::clone(self);
         device.set_device_lost_callback(move |reason, message| faults.lose(reason, &message));
     }
@@ -60,10 +61,10 @@ impl Faults {
     }
 }
 
-/// wgpu's error as the trait's.
-pub(crate) fn device_error(operation: &str, error: wgpu::Error) -> DeviceError {
+/// wgpu's error as the trait's. `asked` is the number of bytes asked for, 0 if that is not known.
+pub(crate) fn device_error(operation: &str, asked: u64, error: wgpu::Error) -> DeviceError {
     match error {
-        wgpu::Error::OutOfMemory { .. } => DeviceError::OutOfMemory { asked: 0, free: None },
+        wgpu::Error::OutOfMemory { .. } => DeviceError::OutOfMemory { asked, free: None },
         error => DeviceError::Launch { operation: operation.to_owned(), reason: error.to_string() },
     }
 }
@@ -84,8 +85,8 @@ impl Scopes {
     }
 
     /// The error as the trait's.
-    pub(crate) fn close(self, operation: &str) -> Result<(), DeviceError> {
-        self.error().map_or(Ok(()), |error| Err(device_error(operation, error)))
+    pub(crate) fn close(self, operation: &str, asked: u64) -> Result<(), DeviceError> {
+        self.error().map_or(Ok(()), |error| Err(device_error(operation, asked, error)))
     }
 }
 

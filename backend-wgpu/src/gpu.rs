@@ -32,6 +32,7 @@ pub(crate) struct Gpu {
     limits: Limits,
     tier: Tier,
     software: bool,
+    multiples: Option<bool>,
     timestamps: bool,
     pipelines: Pipelines,
     recorder: Mutex<Recorder>,
@@ -95,6 +96,7 @@ impl Gpu {
             limits,
             tier,
             software,
+            multiples: options.multiples,
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS),
             pipelines,
             recorder: Mutex::default(),
@@ -123,6 +125,11 @@ impl Gpu {
     }
 
     /// Whether the adapter is a processor's.
+    /// What the options say about multiples of bases.
+    pub(crate) fn multiples(&self) -> Option<bool> {
+        self.multiples
+    }
+
     pub(crate) fn is_software(&self) -> bool {
         self.software
     }
@@ -358,12 +365,15 @@ impl Gpu {
         Ok(())
     }
 
-    /// Records that a span becomes zero.
+    /// Records that a span becomes zero, in pieces that one submit can take.
     pub(crate) fn clear(&self, span: &Span) -> Result<(), DeviceError> {
-        match span.words() {
-            0 => Ok(()),
-            _ => self.record(&mut lock(&self.recorder), Command::Clear(span.place())),
+        /// Words cleared at once: 16 MiB.
+        const PIECE: usize = 1 << 22;
+        for start in (0..span.words()).step_by(PIECE) {
+            let piece = span.range(start..span.words().min(start + PIECE));
+            self.record(&mut lock(&self.recorder), Command::Clear(piece.place()))?;
         }
+        Ok(())
     }
 
     /// Records `groups` workgroups of a program. `cost` is the number of field multiplications, or of what takes as

@@ -368,6 +368,17 @@ mod tests {
         [1, 100].into_iter().for_each(|len| check::<G2Affine>(&tier(Tier::U32), len));
     }
 
+    /// Multiples of the bases, as on hardware: other tables, and bucket sets that share them.
+    #[test]
+    fn with_multiples() {
+        for (each, len) in [(Tier::U64, 300), (Tier::U32, 50)] {
+            check::<G1Affine>(&WgpuOptions { multiples: Some(true), ..tier(each) }, len);
+        }
+        check::<G2Affine>(&WgpuOptions { multiples: Some(true), ..tier(Tier::U64) }, 100);
+        let options = WgpuOptions { multiples: Some(true), max_binding: Some(1 << 18), ..tier(Tier::U64) };
+        check::<G1Affine>(&options, 700);
+    }
+
     /// Bindings of 256 KiB: many segments, pieces and levels.
     #[test]
     fn split_by_small_bindings() {

@@ -16,6 +16,9 @@ pub struct WgpuOptions {
     pub max_binding: Option<u64>,
     /// Where compiled pipelines are kept between runs.
     pub cache: PipelineCachePlace,
+    /// Whether multiples of the bases are computed where memory allows. `None` does so unless the adapter computes in
+    /// software; tests ask for them there, too.
+    pub multiples: Option<bool>,
     /// An upper bound for the bytes of device memory in use at one time.
     pub memory_limit: Option<u64>,
 }

@@ -80,8 +80,11 @@ impl Future for Pending {
             Err(error) => return Poll::Ready(Err(error.take().unwrap_or_else(taken))),
         };
         let Poll::Ready(outcome) = readback.mapped.poll(context) else { return Poll::Pending };
-        // A recorded fault explains more than the mapping that failed because of it.
-        let result = this.tower.faults().check().and(outcome).and_then(|()| {
+        let faults = this.tower.faults();
+        // The loss of the device explains more than the mapping that failed because of it. A result that has a fault of
+        // its own leaves that of nobody in particular to others.
+        let outcome = outcome.map_err(|error| faults.lost().unwrap_or(error));
+        let result = outcome.and_then(|()| faults.check()).and_then(|()| {
             let mut words = SecretVec::from(vec![0; readback.words]);
             readback.landing.copy_to(&mut words).map(|()| words)
         });

@@ -46,6 +46,8 @@ pub(crate) struct Pipeline {
     pub(crate) slot: usize,
     /// Bytes of the parameters' binding.
     pub(crate) params_bytes: u64,
+    /// Whether it writes, for each buffer.
+    pub(crate) writes: &'static [bool],
     pub(crate) layout: wgpu::BindGroupLayout,
     pub(crate) compute: wgpu::ComputePipeline,
 }
@@ -181,7 +183,14 @@ impl Pipelines {
             cache: self.cache.as_ref().map(|cache| &cache.driver),
         });
         match scopes.error() {
-            None => Ok(Pipeline { slot, params_bytes: params_bytes(program), layout, compute, name }),
+            None => Ok(Pipeline {
+                slot,
+                params_bytes: params_bytes(program),
+                writes: program.reflection().writes,
+                layout,
+                compute,
+                name,
+            }),
             Some(failure) => Err(error(failure.to_string())),
         }
     }
@@ -216,7 +225,7 @@ impl Cache {
         let loaded = file.load().unwrap_or_default();
         let scopes = Scopes::open(device);
         let driver = fenced::pipeline_cache(device, &loaded);
-        scopes.close("opening the pipeline cache")?;
+        scopes.close("opening the pipeline cache", 0)?;
         Ok(Cache { driver, file, loaded })
     }
 }

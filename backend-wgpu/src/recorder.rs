@@ -102,6 +102,15 @@ impl Recorder {
         self.queue.is_empty()
     }
 
+    /// Puts commands that were cut off back to the front.
+    pub(crate) fn put_back(&mut self, commands: Vec<Command>, pace: &Pace) {
+        self.forced += commands.len();
+        for command in commands.into_iter().rev() {
+            self.backlog += command.seconds(pace);
+            self.queue.push_front(command);
+        }
+    }
+
     /// Drops everything recorded.
     pub(crate) fn abandon(&mut self) {
         *self = Recorder::default();
@@ -217,12 +226,25 @@ impl Command {
         }
     }
 
-    /// Tells who waits for the command that it will not be done.
+    /// Tells who waits for the command, now or for what it writes later, that it will not be done.
     pub(crate) fn fail(&self, error: &DeviceError) {
         match self {
+            Command::Dispatch(dispatch) => dispatch.written().for_each(|place| place.refuse(error)),
+            Command::Clear(place) | Command::Upload { to: place, .. } => place.refuse(error),
             Command::Read { mapped: signal, .. } => signal.set(Err(error.clone())),
             Command::Mark(moment) => moment.signal.set(Err(error.clone())),
-            _ => {}
+        }
+    }
+
+    /// Tells the same, if the command is about to read what a refused one should have written.
+    pub(crate) fn inherit(&self) {
+        let places = match self {
+            Command::Dispatch(dispatch) => &dispatch.buffers[..],
+            Command::Read { from, .. } => std::slice::from_ref(from),
+            Command::Clear(_) | Command::Upload { .. } | Command::Mark(_) => &[],
+        };
+        if let Some(error) = places.iter().find_map(|place| place.refusal.get()) {
+            self.fail(error);
         }
     }
 
@@ -235,6 +257,12 @@ impl Command {
 }
 
 impl Dispatch {
+    /// The buffers it writes.
+    fn written(&self) -> impl Iterator<Item = &Place> {
+        let buffers = self.buffers.iter().zip(self.pipeline.writes);
+        buffers.filter(|(_, writes)| **writes).map(|(place, _)| place)
+    }
+
     /// How many groups fit into so many seconds: all, if that is so; otherwise a number that leaves no scraps on
     /// either side; none, if the submit has other work and there is hardly any room. At least one if it is `alone`.
     fn fitting(&self, pace: &Pace, room: f64, alone: bool) -> u32 {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use bellwether_core::device::DeviceError;
 
 use crate::buffer::Secrecy;
+use crate::faults::Scopes;
 use crate::fenced;
 use crate::gpu::lock;
 use crate::tower::Tower;
@@ -47,13 +48,15 @@ impl Uploads {
     }
 
     fn create(&self) -> Result<wgpu::Buffer, DeviceError> {
+        let scopes = Scopes::open(&self.device);
         let raw = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("upload"),
             size: CHUNK,
             usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: true,
         });
-        self.tower.faults().check()?;
+        scopes.close("allocation", CHUNK)?;
+        self.tower.faults().lost().map_or(Ok(()), Err)?;
         self.allocated.fetch_add(1, Ordering::Relaxed);
         Ok(raw)
     }

@@ -22,7 +22,7 @@ pub(crate) const ADD_AFFINE_COST: u64 = 10;
 /// Multiplications of an inversion in Fp by Fermat's theorem.
 const INVERSE_COST: u64 = 600;
 
-/// Sums whose normal forms share an inversion: the inversion is then a quarter of the work.
+/// Sums whose normal forms share an inversion, which then takes some 10 multiplications of each.
 const NORMALIZE_RUN: usize = 64;
 
 /// Words of an affine point.
@@ -59,7 +59,8 @@ pub(crate) fn normalize(
     // Few sums are better off with an inversion each than with a long row of them.
     let run = (len / 4096).clamp(1, NORMALIZE_RUN);
     let count = len.div_ceil(run);
-    let products = gpu.alloc(len * sum_words_of(group) / 4, Secrecy::Public)?;
+    // The denominators of secret sums are as secret.
+    let products = gpu.alloc(len * sum_words_of(group) / 4, sums.secrecy())?;
     let params = params::PointsNormalize {
         count: count as u32,
         run: run as u32,

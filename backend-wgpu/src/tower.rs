@@ -31,8 +31,6 @@ pub(crate) struct Tower {
     pace: Mutex<Pace>,
     state: Mutex<State>,
     changed: Condvar,
-    /// Buffers that nobody owns and the recorder has not seen yet.
-    returned: Mutex<Vec<Returned>>,
     stamps: Mutex<Vec<Stamps>>,
     /// Nanoseconds of a tick of the device's clock.
     period: f64,
@@ -49,6 +47,8 @@ struct State {
     progress: u64,
     /// End of the last submit that is done.
     last_end: Option<Instant>,
+    /// Buffers that nobody owns and the recorder has not seen yet.
+    returned: Vec<Returned>,
     /// Whether something is recorded or returned that has not been submitted.
     recorded: bool,
     closing: bool,
@@ -149,26 +149,36 @@ impl Tower {
 
     /// Takes a buffer back; also from within a callback of wgpu.
     pub(crate) fn give_back(&self, returned: Returned) {
-        lock(&self.returned).push(returned);
-        self.work_recorded();
+        let mut state = lock(&self.state);
+        state.returned.push(returned);
+        self.notice_work(&mut state);
     }
 
     /// What has come back since this was last asked.
     pub(crate) fn take_returned(&self) -> Vec<Returned> {
-        std::mem::take(&mut lock(&self.returned))
+        std::mem::take(&mut lock(&self.state).returned)
     }
 
     /// There is something to submit, by and by.
     pub(crate) fn work_recorded(&self) {
-        let mut state = lock(&self.state);
+        self.notice_work(&mut lock(&self.state));
+    }
+
+    fn notice_work(&self, state: &mut State) {
         if !std::mem::replace(&mut state.recorded, true) && state.flights.is_empty() {
             self.changed.notify_all();
         }
     }
 
-    /// Everything recorded has been submitted.
+    /// Everything recorded has been submitted, which leaves what has come back since it was last asked for.
     pub(crate) fn all_submitted(&self) {
-        lock(&self.state).recorded = false;
+        let mut state = lock(&self.state);
+        state.recorded = !state.returned.is_empty();
+    }
+
+    /// Whether something has come back since it was last asked for.
+    pub(crate) fn has_returned(&self) -> bool {
+        !lock(&self.state).returned.is_empty()
     }
 
     /// The signal is set if the device is lost.
@@ -188,6 +198,15 @@ impl Tower {
         state.flights.push_back(Flight { number, submitted: Instant::now(), cargo });
         self.changed.notify_all();
         number
+    }
+
+    /// wgpu has refused a submit. It still ends when those before it do, and says nothing about the rates.
+    pub(crate) fn refuse(&self, number: u64) {
+        let mut state = lock(&self.state);
+        if let Some(flight) = state.flights.iter_mut().find(|flight| flight.number == number) {
+            flight.cargo.prediction = Prediction::default();
+            flight.cargo.stamps = None;
+        }
     }
 
     /// A submit is done.
@@ -249,15 +268,15 @@ impl Tower {
 
     /// After the loss of the device: nothing will arrive, everybody is told.
     pub(crate) fn abandon(&self, lost: &DeviceError) {
-        let (signals, flights) = {
+        let (signals, flights, returned) = {
             let mut state = lock(&self.state);
             state.progress += 1;
             state.recorded = false;
-            (std::mem::take(&mut state.signals), std::mem::take(&mut state.flights))
+            let State { signals, flights, returned, .. } = &mut *state;
+            (std::mem::take(signals), std::mem::take(flights), std::mem::take(returned))
         };
         signals.iter().filter_map(Weak::upgrade).for_each(|signal| signal.set(Err(lost.clone())));
-        drop(flights);
-        lock(&self.returned).clear();
+        drop((flights, returned));
         self.changed.notify_all();
     }
 

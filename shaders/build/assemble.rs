@@ -51,7 +51,9 @@ impl Library {
             (Part::Fp, _) => self.fp.clone(),
             (Part::FpInverse, _) => fp_inverse(),
             (Part::Coordinate, Some(0)) => read("coordinate_g1"),
-            (Part::Coordinate, _) => read("coordinate_g2"),
+            (Part::Coordinate, _) => {
+                read("coordinate_g2") + &read(&format!("coordinate_g2_mul_{}", self.tier.name()))
+            }
             (Part::CoordinateInverse, Some(0)) => read("coordinate_inverse_g1"),
             (Part::CoordinateInverse, _) => read("coordinate_inverse_g2"),
             (Part::Curve, _) => read("curve"),

@@ -22,13 +22,6 @@ fn coordinate_pack(x: Coordinate) -> CoordinatePacked {
 fn coordinate_is_all_zero(x: Coordinate) -> bool { return fp_is_all_zero(x.a) && fp_is_all_zero(x.b); }
 fn coordinate_is_zero(x: Coordinate) -> bool { return fp_is_zero(x.a) && fp_is_zero(x.b); }
 
-// Below 2·p, for x below 16·p and y below 16·p: the real and the imaginary part are sums of two products, each reduced once.
-// Karatsuba's three products, each reduced by itself, take as many multiplications and eight carry chains more.
-fn coordinate_mul(x: Coordinate, y: Coordinate) -> Coordinate {
-    return Coordinate(
-        fp_mul_sum(x.a, y.a, fp_sub16(Fp(), x.b), y.b),
-        fp_mul_sum(x.a, y.b, x.b, y.a));
-}
 // a·b - c·d, below 4·p, for factors as above. One product after the other, in a loop, since each is long.
 fn coordinate_mul_difference(a: Coordinate, b: Coordinate, c: Coordinate, d: Coordinate) -> Coordinate {
     var x = c;

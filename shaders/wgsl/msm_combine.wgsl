@@ -36,21 +36,28 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let begun_before = start > 0u && keys[max(start, 1u) - 1u] == first_key;
     let goes_on = end < params.length && keys[min(end, params.length - 1u)] == last_key;
 
-    if !begun_before { store_out_partials(2u * index, xyzz_infinity()); }
+    store_out_partials(2u * index, xyzz_infinity());
+    store_out_partials(2u * index + 1u, xyzz_infinity());
+    out_keys[2u * index] = first_key;
+    out_keys[2u * index + 1u] = last_key;
+
     var key = first_key;
     var sum = xyzz_infinity();
     // Whether the run of `key` both begins and ends here, so that its sum joins what the bucket holds; it does so at the
     // first partial sum that is not infinity, which leaves alone the many runs that hold none.
     var whole = !begun_before && !(goes_on && key == last_key);
     var joined = false;
-    for (var i = start; i < end; i++) {
-        let next = keys[i];
-        if next != key {
-            if begun_before && key == first_key {
-                store_out_partials(2u * index, sum);
+    // One step behind the last partial sum, where the last run ends.
+    for (var i = start; i <= end; i++) {
+        let next = keys[min(i, end - 1u)];
+        if i == end || next != key {
+            let is_head = begun_before && key == first_key;
+            if is_head || (i == end && goes_on) {
+                store_out_partials(2u * index + u32(!is_head), sum);
             } else if joined {
                 store_sums(key, sum);
             }
+            if i == end { break; }
             key = next;
             sum = xyzz_infinity();
             whole = !(goes_on && key == last_key);
@@ -65,11 +72,4 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             sum = xyzz_add(sum, partial);
         }
     }
-    out_keys[2u * index] = first_key;
-    out_keys[2u * index + 1u] = last_key;
-    let is_head = begun_before && key == first_key;
-    if joined { store_sums(key, sum); }
-    if is_head { store_out_partials(2u * index, sum); }
-    if is_head || !goes_on { sum = xyzz_infinity(); }
-    store_out_partials(2u * index + 1u, sum);
 }

@@ -35,7 +35,7 @@ impl BasesPlan {
 /// Bits of the smaller of s and r − s, and one for the carry of the last digit.
 const SCALAR_BITS: usize = 255;
 
-/// Windows beyond this many bits gain nothing below 2^27 bases, and their buckets fill no cache.
+/// Windows of more bits would win some 5 % of the multiplications from 2^25 bases on, at four times the buckets.
 const MAX_WINDOW: usize = 22;
 
 /// What bounds a [`BasesPlan`].
