@@ -45,10 +45,18 @@ pub(crate) struct Gpu {
     landings: Mutex<Pool>,
     /// Bytes of buffers that somebody owns.
     in_use: AtomicU64,
+    /// Bounds the bytes of buffers that somebody owns and of those in the pool. What the host sees is not counted: 64
+    /// chunks of uploads of 1 MiB, landings of results on their way, and parameters.
     memory_limit: Option<u64>,
     /// Which allocation from now on is to fail; 0 for none. For tests.
     failing_allocation: AtomicU64,
+    /// Which buffer that the driver is asked for from now on it is to refuse, likewise.
+    failing_creation: AtomicU64,
 }
+
+/// What buffers are for.
+const USAGE: wgpu::BufferUsages =
+    wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
 
 /// The guard, also after a panic of another thread: what the mutexes of this crate guard is whole between calls.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -88,7 +96,7 @@ impl Gpu {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        scopes.close("opening the device")?;
+        scopes.close("opening the device", params.size())?;
         Ok(Arc::new_cyclic(|me| Gpu {
             me: Weak::clone(me),
             instance,
@@ -109,6 +117,7 @@ impl Gpu {
             in_use: AtomicU64::new(0),
             memory_limit: options.memory_limit,
             failing_allocation: AtomicU64::new(0),
+            failing_creation: AtomicU64::new(0),
             device,
             queue,
         }))
@@ -189,9 +198,10 @@ impl Gpu {
         self.failing_allocation.load(Ordering::Relaxed)
     }
 
-    fn is_to_fail(&self) -> bool {
+    /// Counts down to the one that is to fail.
+    fn is_to_fail(failing: &AtomicU64) -> bool {
         let count_down = |k: u64| k.checked_sub(1);
-        self.failing_allocation.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count_down) == Ok(1)
+        failing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count_down) == Ok(1)
     }
 }
 
@@ -203,23 +213,26 @@ impl Gpu {
     /// [`DeviceError::OutOfMemory`], after everything idle has been let go of.
     pub(crate) fn alloc(self: &Arc<Self>, words: usize, secrecy: Secrecy) -> Result<Buffer, DeviceError> {
         self.check()?;
-        if self.is_to_fail() {
+        // Even if nobody records anything, the buffer may have to be cleared.
+        self.start_waiter()?;
+        if Self::is_to_fail(&self.failing_allocation) {
             return Err(DeviceError::OutOfMemory { asked: 4 * words as u64, free: self.memory_free() });
         }
         let size = Pool::size(4 * words as u64);
         self.collect(&mut lock(&self.recorder));
         let pooled = lock(&self.pool).take(size);
-        let raw = match pooled {
-            Some(raw) => raw,
-            None => self.create(size)?,
+        let reserved = pooled.as_ref().map_or(size, wgpu::Buffer::size);
+        self.reserve(reserved)?;
+        let created = match pooled {
+            Some(raw) => Ok(raw),
+            None => self.make_room().and_then(|()| self.create(size, USAGE)),
         };
-        self.in_use.fetch_add(raw.size(), Ordering::Relaxed);
+        let raw = created.inspect_err(|_| self.release(reserved))?;
         Ok(Buffer::new(Arc::clone(self), raw, words, secrecy))
     }
 
-    fn create(&self, size: u64) -> Result<wgpu::Buffer, DeviceError> {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        self.admit(size)?;
+    /// A new buffer; if there is no memory for it, after everything idle has been let go of.
+    fn create(&self, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, DeviceError> {
         match self.create_raw(size, usage) {
             Err(DeviceError::OutOfMemory { .. }) => {
                 self.trim()?;
@@ -237,27 +250,43 @@ impl Gpu {
                 why: format!("the adapter's buffers have up to {} bytes", self.limits.buffer),
             });
         }
+        if Self::is_to_fail(&self.failing_creation) {
+            return Err(out_of_memory());
+        }
         let scopes = Scopes::open(&self.device);
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         let buffer = self.device.create_buffer(&descriptor);
         match scopes.error() {
             Some(wgpu::Error::OutOfMemory { .. }) => Err(out_of_memory()),
-            Some(error) => Err(device_error("allocation", error)),
+            Some(error) => Err(device_error("allocation", size, error)),
             None => self.faults().lost().map_or(Ok(buffer), Err),
         }
     }
 
-    /// Holds the limit that was set: lets go of what is idle if that helps.
-    fn admit(&self, size: u64) -> Result<(), DeviceError> {
-        let Some(limit) = self.memory_limit else { return Ok(()) };
-        let in_use = self.in_use.load(Ordering::Relaxed);
-        if in_use + size > limit {
-            return Err(DeviceError::OutOfMemory { asked: size, free: Some(limit.saturating_sub(in_use)) });
-        }
-        if in_use + lock(&self.pool).idle_bytes() + size > limit {
-            self.trim()?;
-        }
-        Ok(())
+    /// Counts bytes as in use, unless that would exceed the limit that was set.
+    fn reserve(&self, size: u64) -> Result<(), DeviceError> {
+        let limit = self.memory_limit.unwrap_or(u64::MAX);
+        let add = |in_use: u64| in_use.checked_add(size).filter(|sum| *sum <= limit);
+        let reserved = self.in_use.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        let out_of_memory =
+            |in_use| DeviceError::OutOfMemory { asked: size, free: Some(limit.saturating_sub(in_use)) };
+        reserved.map(|_| ()).map_err(out_of_memory)
+    }
+
+    fn release(&self, size: u64) {
+        self.in_use.fetch_sub(size, Ordering::Relaxed);
+    }
+
+    /// Whether what is in use and what is in the pool stay within the limit, with so many bytes more in the pool.
+    fn is_within_limit(&self, pool: &Pool, more: u64) -> bool {
+        let held = self.in_use.load(Ordering::Relaxed).saturating_add(pool.idle_bytes() + more);
+        self.memory_limit.is_none_or(|limit| held <= limit)
+    }
+
+    /// After a reservation: lets go of what is idle if there is no room for both.
+    fn make_room(&self) -> Result<(), DeviceError> {
+        let within = self.is_within_limit(&lock(&self.pool), 0);
+        if within { Ok(()) } else { self.trim() }
     }
 
     /// Lets go of all idle buffers, and waits until the device does so too.
@@ -291,7 +320,7 @@ impl Gpu {
 
     /// Takes back a buffer that nobody owns.
     pub(crate) fn recycle(&self, raw: wgpu::Buffer, secrecy: Secrecy) {
-        self.in_use.fetch_sub(raw.size(), Ordering::Relaxed);
+        self.release(raw.size());
         self.tower.give_back(Returned { raw, secrecy, landing: false });
     }
 
@@ -300,10 +329,28 @@ impl Gpu {
     fn collect(&self, recorder: &mut Recorder) {
         for Returned { raw, secrecy, landing } in self.tower.take_returned() {
             if secrecy == Secrecy::Secret {
-                let place = Place { offset: 0, bytes: raw.size(), buffer: raw.clone() };
-                self.tower.pace(|pace| recorder.push(Command::Clear(place), pace));
+                let clear = Command::Clear(Place::whole(raw.clone()));
+                self.tower.pace(|pace| recorder.push(clear, pace));
             }
-            lock(if landing { &self.landings } else { &self.pool }).put(raw);
+            if landing {
+                lock(&self.landings).put(raw);
+                continue;
+            }
+            let mut pool = lock(&self.pool);
+            // Others may have reserved the room since it was dropped.
+            if self.is_within_limit(&pool, raw.size()) {
+                pool.put(raw);
+            }
+        }
+    }
+
+    /// Lets go of buffers that could not be cleared.
+    pub(crate) fn forget(&self, clears: &[Command]) {
+        for command in clears {
+            if let Command::Clear(place) = command {
+                lock(&self.pool).forget(&place.buffer);
+                lock(&self.landings).forget(&place.buffer);
+            }
         }
     }
 
@@ -423,7 +470,7 @@ impl Gpu {
         let pooled = lock(&self.landings).take(size);
         let raw = match pooled {
             Some(raw) => raw,
-            None => self.create_raw(size, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ)?,
+            None => self.create(size, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ)?,
         };
         let landing = Arc::new(Landing::new(raw, span.secrecy(), Arc::clone(&self.tower)));
         let mapped = Arc::new(Signal::default());
@@ -457,11 +504,12 @@ impl Gpu {
         self.check()
     }
 
-    /// Submits what has been waiting for its turn; all of what is recorded, if so wanted.
+    /// Collects what has come back and submits what has been waiting for its turn; all of what is recorded, if so
+    /// wanted.
     pub(crate) fn resume(&self, all: bool) {
         let mut recorder = lock(&self.recorder);
+        self.collect(&mut recorder);
         if all {
-            self.collect(&mut recorder);
             recorder.force();
         }
         self.pump(&mut recorder);
@@ -492,8 +540,18 @@ impl Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // The clearing of what was secret may still be recorded.
-        let _ = self.flush();
+        // Results may still be awaited, and the clearing of what was secret recorded: nobody could submit it later. What
+        // is done then may give buffers back that have to be cleared.
+        loop {
+            let mut recorder = lock(&self.recorder);
+            self.collect(&mut recorder);
+            self.pump_all(&mut recorder);
+            drop(recorder);
+            self.instance.poll_all(true);
+            if !self.tower.has_returned() {
+                break;
+            }
+        }
         self.tower.close();
     }
 }

@@ -166,14 +166,20 @@ impl Landing {
         Landing { raw, secrecy, tower, armed: false.into() }
     }
 
-    /// Asks for the mapping of so many bytes.
+    /// Asks for the mapping of so many bytes. The landing lives until the answer, even if nobody wants the result any
+    /// more: wgpu 30 maps a buffer that was unmapped and asked for again when the submit of the first time is done, which
+    /// is before the next result has landed.
     pub(crate) fn map(
-        &self,
+        self: Arc<Self>,
         bytes: u64,
         then: impl FnOnce(Result<(), wgpu::BufferAsyncError>) + Send + 'static,
     ) {
         self.armed.store(true, Ordering::Relaxed);
-        self.raw.slice(..bytes).map_async(wgpu::MapMode::Read, then);
+        let raw = self.raw.clone();
+        raw.slice(..bytes).map_async(wgpu::MapMode::Read, move |result| {
+            then(result);
+            drop(self);
+        });
     }
 
     /// The words that have landed.

@@ -121,7 +121,6 @@ impl Tower {
             pace: Mutex::new(pace),
             state: Mutex::default(),
             changed: Condvar::new(),
-            returned: Mutex::default(),
             stamps: Mutex::default(),
             period: f64::from(period),
             opened: Instant::now(),
@@ -200,12 +199,13 @@ impl Tower {
         number
     }
 
-    /// wgpu has refused a submit. It still ends when those before it do, and says nothing about the rates.
+    /// wgpu has refused a submit. It still ends when those before it do, but says nothing about rates and times.
     pub(crate) fn refuse(&self, number: u64) {
         let mut state = lock(&self.state);
         if let Some(flight) = state.flights.iter_mut().find(|flight| flight.number == number) {
             flight.cargo.prediction = Prediction::default();
             flight.cargo.stamps = None;
+            flight.cargo.marks.clear();
         }
     }
 

@@ -128,6 +128,50 @@ fn the_memory_limit_holds() {
 }
 
 #[test]
+fn threads_share_the_memory_limit() {
+    let limit = 8 << 20;
+    let gpu = open(&WgpuOptions { memory_limit: Some(limit), ..without_cache() });
+    for round in 0..200 {
+        let barrier = std::sync::Barrier::new(4);
+        let outcomes: Vec<_> = std::thread::scope(|scope| {
+            let threads = [0, 1, 2, 3].map(|thread: usize| {
+                let (gpu, barrier) = (&gpu, &barrier);
+                scope.spawn(move || {
+                    barrier.wait();
+                    gpu.alloc(((2 + (thread + round) % 2) << 18) + 1024 * round, Secrecy::Public)
+                })
+            });
+            threads.map(|thread| thread.join().unwrap()).into()
+        });
+        let (in_use, idle) = (gpu.bytes_in_use(), gpu.bytes_idle());
+        assert!(in_use + idle <= limit, "{in_use} bytes in use, {idle} idle");
+        assert!(outcomes.iter().filter(|outcome| outcome.is_ok()).count() >= 2);
+        for error in outcomes.into_iter().filter_map(Result::err) {
+            assert!(matches!(error, DeviceError::OutOfMemory { free: Some(_), .. }), "{error}");
+        }
+    }
+    assert_eq!(gpu.bytes_in_use(), 0);
+}
+
+/// What is idle makes room, for buffers as for results on their way.
+#[test]
+fn a_refused_buffer_is_asked_for_again() {
+    let gpu = open(&without_cache());
+    let buffer = gpu.upload(&[5; 500], Secrecy::Public).unwrap();
+    for again in [0, 1] {
+        drop(gpu.upload(&[6; 100_000], Secrecy::Public).unwrap());
+        gpu.finish_all().unwrap();
+        assert!(gpu.bytes_idle() > 0);
+        gpu.failing_creation.store(1, Ordering::Relaxed);
+        match again {
+            0 => assert_eq!(read(&gpu, &buffer.span()), [5; 500]),
+            _ => drop(gpu.alloc(1 << 20, Secrecy::Public).unwrap()),
+        }
+        assert_eq!(gpu.failing_creation.load(Ordering::Relaxed), 0);
+    }
+}
+
+#[test]
 fn too_large_a_buffer_is_refused() {
     let gpu = open(&without_cache());
     let words = (gpu.limits().buffer / 4 + 1) as usize;
@@ -157,6 +201,17 @@ fn dropped_results_harm_nobody() {
     assert_eq!(block_on(polled).unwrap()[..], [5; 5000]);
 }
 
+/// A result that nobody waits for does not come to those of the next.
+#[test]
+fn dropped_results_are_not_mistaken() {
+    let gpu = open(&without_cache());
+    let [first, second] = [1, 2].map(|word| gpu.upload(&[word; 4096], Secrecy::Public).unwrap());
+    for _ in 0..300 {
+        drop(gpu.read(&first.span()));
+        assert!(read(&gpu, &second.span()) == [2; 4096]);
+    }
+}
+
 #[test]
 fn results_outlive_the_device() {
     let gpu = open(&without_cache());
@@ -167,17 +222,207 @@ fn results_outlive_the_device() {
     assert_eq!(block_on(pending).unwrap()[..], [6; 5000]);
 }
 
-#[test]
-fn a_fault_is_reported_once() {
-    let gpu = open(&without_cache());
-    let buffer = gpu.upload(&[5; 500], Secrecy::Public).unwrap();
-    assert_eq!(read(&gpu, &buffer.span()), [5; 500]);
-    // wgpu refuses a buffer that is bound both for reading and for writing.
+/// Records a dispatch that wgpu refuses, and its submit with it: a buffer that is bound both for reading and for writing.
+fn record_refused(gpu: &Gpu, buffer: &Buffer) {
     let (values, totals) = (buffer.range(0..64), buffer.range(64..128));
     gpu.run(None, ScanAdd { len: 64, first_total: 0 }, &[&values, &totals], 1, 1).unwrap();
-    let error = block_on(gpu.read(&buffer.span())).unwrap_err();
-    assert!(matches!(error, DeviceError::Launch { .. }), "{error}");
+}
+
+fn is_refused<T>(pending: impl Future<Output = Result<T, DeviceError>>) -> bool {
+    matches!(block_on(pending), Err(DeviceError::Launch { .. }))
+}
+
+/// Makes it seem that as much is in flight as can be: only what is dropped is submitted from now on.
+fn fill_the_sky(gpu: &Gpu) -> Vec<u64> {
+    (0..crate::tower::IN_FLIGHT).map(|_| gpu.tower().depart(Default::default())).collect()
+}
+
+/// The outcome, if it comes within ten seconds.
+fn soon<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(block_on(future)));
+    receiver.recv_timeout(Duration::from_secs(10)).unwrap()
+}
+
+/// Waits until something is so, ten seconds at most.
+fn becomes(is_so: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        match is_so() {
+            false if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
+            outcome => return outcome,
+        }
+    }
+}
+
+/// The words of a raw buffer, read beside everything else: nothing is recorded.
+fn peek(device: &wgpu::Device, queue: &wgpu::Queue, raw: &wgpu::Buffer) -> Vec<u8> {
+    let landing = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: raw.size(),
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    encoder.copy_buffer_to_buffer(raw, 0, &landing, 0, raw.size());
+    queue.submit([encoder.finish()]);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    landing.slice(..).map_async(wgpu::MapMode::Read, move |result| sender.send(result).unwrap());
+    device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    receiver.recv().unwrap().unwrap();
+    landing.slice(..).get_mapped_range().unwrap().to_vec()
+}
+
+#[test]
+fn a_fault_is_reported_to_those_it_concerns() {
+    let gpu = open(&without_cache());
+    let [bad, good] = [1, 2].map(|word| gpu.upload(&[word; 4096], Secrecy::Public).unwrap());
+    gpu.finish_all().unwrap();
+    let sky = fill_the_sky(&gpu);
+    record_refused(&gpu, &bad);
+    let mark = gpu.mark().unwrap();
+    let same_submit = gpu.read(&good.span());
+    sky.into_iter().for_each(|number| gpu.tower().arrive(number));
+    gpu.finish_all().unwrap();
+    let theirs = gpu.read(&good.span());
+    // Awaited first, and not concerned.
+    assert_eq!(block_on(theirs).unwrap()[..], [2; 4096]);
+    assert!(is_refused(same_submit));
+    assert!(is_refused(crate::marks::elapsed(Arc::clone(gpu.tower()), Arc::clone(&mark.0), mark.0)));
+    assert!(is_refused(gpu.read(&bad.span())));
+    assert_eq!(read(&gpu, &good.span()), [2; 4096]);
+    // What never was written stays so for its owner, and for nobody else.
+    assert!(is_refused(gpu.read(&bad.span())));
+    let raw = bad.span().place().buffer;
+    drop(bad);
+    let next = gpu.upload(&[3; 4096], Secrecy::Public).unwrap();
+    assert_eq!(next.span().place().buffer, raw);
+    assert_eq!(read(&gpu, &next.span()), [3; 4096]);
+}
+
+/// Recorded before or after the refusal, by any number of steps.
+#[test]
+fn a_fault_follows_the_values() {
+    let gpu = open(&without_cache());
+    let lost = gpu.alloc(4096, Secrecy::Public).unwrap();
+    let [first, second, beside] = [1, 2, 3].map(|_| gpu.alloc(2048, Secrecy::Public).unwrap());
+    let bad = gpu.upload(&[1; 128], Secrecy::Public).unwrap();
+    gpu.finish_all().unwrap();
+    let sky = fill_the_sky(&gpu);
+    gpu.write(&lost.span(), &[1; 4096]).unwrap();
+    record_refused(&gpu, &bad);
+    sky.into_iter().for_each(|number| gpu.tower().arrive(number));
+    gpu.finish_all().unwrap();
+    // The totals of what was not uploaded, and theirs.
+    scan(&gpu, &lost, &first, 2, 100);
+    scan(&gpu, &first, &second, 1, 100);
+    gpu.write(&beside.span(), &[1; 2048]).unwrap();
+    assert!(is_refused(gpu.read(&second.range(0..1))));
+    assert_eq!(read(&gpu, &beside.span()), [1; 2048]);
+}
+
+#[test]
+fn a_fault_of_nobody_is_reported_once() {
+    let gpu = open(&without_cache());
+    let buffer = gpu.upload(&[5; 500], Secrecy::Public).unwrap();
+    gpu.faults().record(DeviceError::Launch { operation: "a test".into(), reason: "so".into() });
+    assert!(is_refused(gpu.read(&buffer.span())));
     assert_eq!(read(&gpu, &buffer.span()), [5; 500]);
+}
+
+#[test]
+fn what_a_refused_submit_should_have_cleared_is_cleared() {
+    let gpu = open(&without_cache());
+    let bad = gpu.upload(&[1; 4096], Secrecy::Public).unwrap();
+    let secret = gpu.upload(&[0x5ec2e7; 100_000], Secrecy::Secret).unwrap();
+    gpu.finish_all().unwrap();
+    let raw = secret.span().place().buffer;
+    let sky = fill_the_sky(&gpu);
+    drop(secret);
+    record_refused(&gpu, &bad);
+    let refused = gpu.read(&bad.span());
+    sky.into_iter().for_each(|number| gpu.tower().arrive(number));
+    assert!(is_refused(refused));
+    let next = gpu.alloc(100_000, Secrecy::Public).unwrap();
+    assert_eq!(next.span().place().buffer, raw);
+    assert!(read(&gpu, &next.span()).iter().all(|&word| word == 0));
+}
+
+#[test]
+fn what_cannot_be_cleared_is_let_go_of() {
+    let gpu = open(&without_cache());
+    let secret = gpu.upload(&[7; 1000], Secrecy::Secret).unwrap();
+    gpu.finish_all().unwrap();
+    // A destroyed buffer cannot be used in a submit.
+    secret.span().place().buffer.destroy();
+    drop(secret);
+    gpu.finish_all().unwrap();
+    assert_eq!(gpu.bytes_idle(), 0);
+    let next = gpu.upload(&[8; 1000], Secrecy::Secret).unwrap();
+    assert_eq!(read(&gpu, &next.span()), [8; 1000]);
+}
+
+/// Nobody does anything but wait.
+#[test]
+fn secrets_dropped_during_work_are_cleared() {
+    let gpu = open(&without_cache());
+    for _ in 0..20 {
+        let secret = gpu.upload(&[0x5ec2e7; 100_000], Secrecy::Secret).unwrap();
+        let totals = gpu.alloc(1000, Secrecy::Public).unwrap();
+        let values = gpu.upload(&vec![1; 2048 * 1000], Secrecy::Public).unwrap();
+        gpu.finish_all().unwrap();
+        let raw = secret.span().place().buffer;
+        scan(&gpu, &values, &totals, 1000, 1000);
+        gpu.flush().unwrap();
+        drop(secret);
+        assert!(becomes(|| {
+            let recorder = lock(&gpu.recorder);
+            recorder.is_empty() && !gpu.tower().has_returned() && gpu.tower().in_flight() == 0
+        }));
+        assert!(peek(gpu.device(), gpu.queue(), &raw).iter().all(|&byte| byte == 0));
+    }
+}
+
+/// The last thing anybody does, at any moment of the waiting thread's.
+#[test]
+fn nothing_returned_is_forgotten() {
+    let gpu = open(&without_cache());
+    for round in 0..2000 {
+        let secret = gpu.upload(&[round; 64], Secrecy::Secret).unwrap();
+        gpu.flush().unwrap();
+        for _ in 0..round % 40 * 100 {
+            std::hint::spin_loop();
+        }
+        drop(secret);
+        assert!(becomes(|| !gpu.tower().has_returned()), "round {round}");
+    }
+}
+
+/// With as much in flight as can be.
+#[test]
+fn dropping_the_device_submits_everything() {
+    let gpu = open(&without_cache());
+    let secret = gpu.upload(&[6; 5000], Secrecy::Secret).unwrap();
+    let totals = gpu.alloc(300, Secrecy::Public).unwrap();
+    let values = gpu.upload(&vec![1; 2048 * 300], Secrecy::Secret).unwrap();
+    gpu.finish_all().unwrap();
+    let raws = [&secret, &values].map(|buffer| buffer.span().place().buffer);
+    let (device, queue, tower) = (gpu.device().clone(), gpu.queue().clone(), Arc::clone(gpu.tower()));
+    let sky = fill_the_sky(&gpu);
+    // Many submits, as predicted.
+    scan(&gpu, &values, &totals, 300, 2_000_000_000);
+    let pending = [gpu.read(&secret.span()), gpu.read(&totals.span())];
+    drop((secret, values, totals));
+    drop(gpu);
+    let [words, sums] = pending.map(|pending| soon(pending).unwrap());
+    assert_eq!(words[..], [6; 5000]);
+    assert_eq!(sums[..], [2048; 300]);
+    for raw in raws {
+        assert!(peek(&device, &queue, &raw).iter().all(|&byte| byte == 0));
+    }
+    sky.into_iter().for_each(|number| tower.arrive(number));
+    drop((words, sums));
+    assert!(becomes(|| tower.in_flight() == 0 && Arc::strong_count(&tower) == 1), "the thread ends");
 }
 
 #[test]
