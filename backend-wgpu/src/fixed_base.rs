@@ -18,8 +18,8 @@ use crate::vector::Scalars;
 /// Bits of a window: 32 windows of 256 multiples, 1.5 MiB of sums in G1.
 const WINDOW_BITS: usize = 8;
 
-/// Multiples computed at once: 48 MiB of sums in G1.
-const BLOCK: usize = 1 << 18;
+/// Bytes of the multiples that are computed and read at once: a submit reads one such block.
+const BLOCK_BYTES: usize = 12 << 20;
 
 /// The points s·base, in order.
 pub(crate) fn multiples<P: AffinePoint>(
@@ -45,7 +45,8 @@ fn enqueue<P: AffinePoint>(gpu: &Arc<Gpu>, base: &P, scalars: &Scalars) -> Resul
     if scalars.len() == 0 {
         return Ok(Vec::new());
     }
-    let block = BLOCK.min((gpu.limits().binding / (4 * sum_words_of(P::GROUP) as u64)).max(1) as usize);
+    let block = (BLOCK_BYTES / P::GROUP.packed_bytes())
+        .min((gpu.limits().binding / (4 * sum_words_of(P::GROUP) as u64)).max(1) as usize);
     let bits = window_bits(P::GROUP, gpu.limits().binding);
     let table = table(gpu, base, bits)?;
     let mut blocks = Vec::new();

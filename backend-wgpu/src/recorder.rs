@@ -221,7 +221,8 @@ impl Command {
                 pace.dispatch(dispatch.pipeline.slot, dispatch.cost, dispatch.groups)
             }
             Command::Clear(place) => pace.clear(place.bytes),
-            Command::Upload { to: place, .. } | Command::Read { from: place, .. } => pace.upload(place.bytes),
+            Command::Upload { to: place, .. } => pace.upload(place.bytes),
+            Command::Read { from: place, .. } => pace.read(place.bytes),
             Command::Mark(_) => 0.0,
         }
     }

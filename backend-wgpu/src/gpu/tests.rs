@@ -206,8 +206,12 @@ fn dropped_results_harm_nobody() {
 fn dropped_results_are_not_mistaken() {
     let gpu = open(&without_cache());
     let [first, second] = [1, 2].map(|word| gpu.upload(&[word; 4096], Secrecy::Public).unwrap());
-    for _ in 0..300 {
+    let values = gpu.upload(&vec![1; 2048 * 1000], Secrecy::Public).unwrap();
+    let totals = gpu.alloc(1000, Secrecy::Public).unwrap();
+    for _ in 0..50 {
+        scan(&gpu, &values, &totals, 1000, 1000);
         drop(gpu.read(&first.span()));
+        scan(&gpu, &values, &totals, 1000, 1000);
         assert!(read(&gpu, &second.span()) == [2; 4096]);
     }
 }
