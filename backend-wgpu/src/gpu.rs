@@ -133,12 +133,12 @@ impl Gpu {
         self.tier
     }
 
-    /// Whether the adapter is a processor's.
     /// What the options say about multiples of bases.
     pub(crate) fn multiples(&self) -> Option<bool> {
         self.multiples
     }
 
+    /// Whether the adapter is a processor's.
     pub(crate) fn is_software(&self) -> bool {
         self.software
     }

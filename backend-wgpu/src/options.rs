@@ -19,7 +19,8 @@ pub struct WgpuOptions {
     /// Whether multiples of the bases are computed where memory allows. `None` does so unless the adapter computes in
     /// software; tests ask for them there, too.
     pub multiples: Option<bool>,
-    /// An upper bound for the bytes of device memory in use at one time.
+    /// An upper bound for the bytes of device memory at one time. Counts buffers in use and kept for use again; not
+    /// upload chunks (up to 64 MiB), landings of results, or parameters.
     pub memory_limit: Option<u64>,
 }
 
