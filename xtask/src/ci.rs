@@ -52,7 +52,7 @@ const STEPS: &[Step] = &[
     },
     cargo("tests", &["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"]),
     cargo("examples in the documentation", &["test", "--workspace", "--all-features", "--doc", "--quiet"]),
-    cargo("parity", &["run", "--quiet", "--package", "bellwether-tests", "--bin", "parity"]),
+    cargo("parity", &["run", "--quiet", "--package", "bellwether-tests", "--bin", "parity", "--", "--quick"]),
     // The whole suite runs on lavapipe among the tests; here the program that is taken to machines with cards.
     cargo(
         "parity on lavapipe",
