@@ -59,6 +59,7 @@ impl Library {
             (Part::Curve, _) => read("curve"),
             (Part::Witness, _) => read("witness"),
             (Part::Digits, _) => read("digits"),
+            (Part::Codes, _) => read("codes"),
         }
     }
 }

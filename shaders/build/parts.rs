@@ -19,15 +19,17 @@ pub(crate) enum Part {
     Curve,
     /// Values of a compact witness.
     Witness,
-    /// Signed digits of scalars.
+    /// Signed digits of scalars, and the interface of the programs over them.
     Digits,
+    /// Codes of a compact witness, word by word.
+    Codes,
 }
 
 impl Part {
     /// What the part itself is made of.
     pub(crate) fn needs(self) -> &'static [Part] {
         match self {
-            Part::Fr | Part::Fp => &[],
+            Part::Fr | Part::Fp | Part::Codes => &[],
             Part::FpInverse => &[Part::Fp],
             Part::Coordinate => &[Part::Fp],
             Part::CoordinateInverse => &[Part::Coordinate, Part::FpInverse],
@@ -48,11 +50,8 @@ impl Program {
             | Program::SpmvSums => &[Part::Fr],
             Program::MsmDigits | Program::MsmScatter => &[Part::Digits],
             Program::SpmvEntries => &[Part::Witness],
-            Program::NttReverse
-            | Program::ScanBlocks
-            | Program::ScanAdd
-            | Program::SelectCount
-            | Program::SelectEmit => &[],
+            Program::SelectCount | Program::SelectEmit => &[Part::Codes],
+            Program::NttReverse | Program::ScanBlocks | Program::ScanAdd => &[],
             Program::MsmAccumulate
             | Program::MsmCombine
             | Program::MsmFold

@@ -53,3 +53,33 @@ fn next_digit(digits: ptr<function, Digits>, bits: u32) -> Digit {
     }
     return Digit(value, negative);
 }
+
+// What the two programs over digits have in common.
+
+struct Params {
+    first_group: u32,
+    // Scalars at hand.
+    count: u32,
+    // Where they start: in `scalars`, or in `positions` if these are given.
+    first: u32,
+    window_bits: u32,
+    windows: u32,
+    sets: u32,
+    // 1 if `positions` says which scalar belongs to which base.
+    indexed: u32,
+    // The bases at hand: position of the first, and how many.
+    bases_first: u32,
+    bases_count: u32,
+    // Position among them of the base of the first scalar, where scalars are not looked up.
+    base: u32,
+    // The scalars that `scalars` holds of those that `positions` counts.
+    scalars_first: u32,
+    scalars_count: u32,
+    modulus: array<vec4<u32>, 2>,
+    half: array<vec4<u32>, 2>,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> scalars: array<vec4<u32>>;
+// Pairs: position of the base, index of the scalar.
+@group(0) @binding(2) var<storage, read> positions: array<vec2<u32>>;

@@ -3,33 +3,8 @@
 // Window w of a scalar belongs to bucket set w mod sets and to the table of multiples w / sets; digit d to bucket |d| - 1
 // of the set. The sums of a set are weighted together, so that more tables of multiples mean fewer sets.
 
-struct Params {
-    first_group: u32,
-    // Scalars at hand.
-    count: u32,
-    // Where they start: in `scalars`, or in `positions` if these are given.
-    first: u32,
-    window_bits: u32,
-    windows: u32,
-    sets: u32,
-    // 1 if `positions` says which scalar belongs to which base.
-    indexed: u32,
-    // The bases at hand: position of the first, and how many.
-    bases_first: u32,
-    bases_count: u32,
-    // Position among them of the base of the first scalar, where scalars are not looked up.
-    base: u32,
-    // The scalars that `scalars` holds of those that `positions` counts.
-    scalars_first: u32,
-    scalars_count: u32,
-    modulus: array<vec4<u32>, 2>,
-    half: array<vec4<u32>, 2>,
-}
+// Parameters, scalars and positions are those of digits.wgsl.
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> scalars: array<vec4<u32>>;
-// Pairs: position of the base, index of the scalar.
-@group(0) @binding(2) var<storage, read> positions: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> counts: array<atomic<u32>>;
 // Window by window, for each scalar.
 @group(0) @binding(4) var<storage, read_write> ranks: array<u32>;

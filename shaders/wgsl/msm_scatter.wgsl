@@ -1,31 +1,7 @@
 // Writes each entry to its place: behind the entries of the buckets before its own, at its rank within it.
 
-struct Params {
-    first_group: u32,
-    // Scalars at hand.
-    count: u32,
-    // Where they start: in `scalars`, or in `positions` if these are given.
-    first: u32,
-    window_bits: u32,
-    windows: u32,
-    sets: u32,
-    // 1 if `positions` says which scalar belongs to which base.
-    indexed: u32,
-    // The bases at hand: position of the first, and how many.
-    bases_first: u32,
-    bases_count: u32,
-    // Position among them of the base of the first scalar, where scalars are not looked up.
-    base: u32,
-    // The scalars that `scalars` holds of those that `positions` counts.
-    scalars_first: u32,
-    scalars_count: u32,
-    modulus: array<vec4<u32>, 2>,
-    half: array<vec4<u32>, 2>,
-}
+// Parameters, scalars and positions are those of digits.wgsl.
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> scalars: array<vec4<u32>>;
-@group(0) @binding(2) var<storage, read> positions: array<vec2<u32>>;
 // Entries before each bucket.
 @group(0) @binding(3) var<storage, read> offsets: array<u32>;
 @group(0) @binding(4) var<storage, read> ranks: array<u32>;

@@ -14,15 +14,6 @@ struct Params {
 // Ones of each word, then dense values of each word.
 @group(0) @binding(3) var<storage, read_write> counts: array<u32>;
 
-// The low bits of the 16 codes in a word, as the lowest 16 bits.
-fn low_bits(word: u32) -> u32 {
-    var bits = word & 0x55555555u;
-    bits = (bits | (bits >> 1u)) & 0x33333333u;
-    bits = (bits | (bits >> 2u)) & 0x0f0f0f0fu;
-    bits = (bits | (bits >> 4u)) & 0x00ff00ffu;
-    return (bits | (bits >> 8u)) & 0x0000ffffu;
-}
-
 // Of 64 codes, their low bits: which of the variables are one. For their high bits, those that are dense, shift by one.
 fn mask(four: vec4<u32>) -> vec2<u32> {
     return vec2(low_bits(four.x) | (low_bits(four.y) << 16u), low_bits(four.z) | (low_bits(four.w) << 16u));

@@ -27,15 +27,6 @@ struct Params {
 // Position and dense index.
 @group(0) @binding(7) var<storage, read_write> tail: array<vec2<u32>>;
 
-// The low bits of the 16 codes in a word, as the lowest 16 bits.
-fn low_bits(word: u32) -> u32 {
-    var bits = word & 0x55555555u;
-    bits = (bits | (bits >> 1u)) & 0x33333333u;
-    bits = (bits | (bits >> 2u)) & 0x0f0f0f0fu;
-    bits = (bits | (bits >> 4u)) & 0x00ff00ffu;
-    return (bits | (bits >> 8u)) & 0x0000ffffu;
-}
-
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let word = params.first_word + (params.first_group + workgroup.x) * 64u + local;
