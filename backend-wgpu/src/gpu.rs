@@ -1,7 +1,9 @@
 //! One opened adapter: memory, commands, results. Everything else in this crate computes with it.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use bellwether_core::curve::Group;
 use bellwether_core::device::DeviceError;
@@ -19,12 +21,19 @@ use crate::pipelines::Pipelines;
 use crate::recorder::{Command, DISPATCHES, Dispatch, Recorder};
 use crate::staging::{Landing, Returned, Uploads};
 use crate::submit::PARAMS_STRIDE;
-use crate::tower::{self, Tower};
+use crate::tower::Tower;
 
-/// One opened adapter.
+/// One opened adapter. When the last owner lets go of it, its thread has ended and the driver is released: a process
+/// that ends right after would otherwise pull the driver's libraries from under a thread that still uses them.
 #[derive(Debug)]
 pub(crate) struct Gpu {
-    me: Weak<Gpu>,
+    engine: Arc<Engine>,
+    waiter: Option<JoinHandle<()>>,
+}
+
+/// What the waiting thread shares with the owners.
+#[derive(Debug)]
+pub(crate) struct Engine {
     instance: wgpu::Instance,
     adapter: wgpu::Adapter,
     device: wgpu::Device,
@@ -37,7 +46,6 @@ pub(crate) struct Gpu {
     pipelines: Pipelines,
     recorder: Mutex<Recorder>,
     tower: Arc<Tower>,
-    waiter: OnceLock<Result<(), DeviceError>>,
     uploads: Arc<Uploads>,
     /// Parameters of the dispatches of a submit.
     params: wgpu::Buffer,
@@ -67,7 +75,8 @@ impl Gpu {
     /// Opens an adapter of an instance that nothing else uses.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the adapter lacks what shaders need; the driver's refusal.
+    /// [`DeviceError::Unsupported`] if the adapter lacks what shaders need, [`DeviceError::Launch`] if no thread can be
+    /// started, the driver's refusal.
     pub(crate) fn open(
         instance: wgpu::Instance,
         adapter: wgpu::Adapter,
@@ -97,8 +106,7 @@ impl Gpu {
             mapped_at_creation: false,
         });
         scopes.close("opening the device", params.size())?;
-        Ok(Arc::new_cyclic(|me| Gpu {
-            me: Weak::clone(me),
+        let engine = Arc::new(Engine {
             instance,
             adapter,
             limits,
@@ -110,7 +118,6 @@ impl Gpu {
             recorder: Mutex::default(),
             uploads: Arc::new(Uploads::new(device.clone(), Arc::clone(&tower))),
             tower,
-            waiter: OnceLock::new(),
             params,
             pool: Mutex::default(),
             landings: Mutex::default(),
@@ -120,9 +127,54 @@ impl Gpu {
             failing_creation: AtomicU64::new(0),
             device,
             queue,
-        }))
+        });
+        let waiting = Arc::clone(&engine);
+        let thread = std::thread::Builder::new().name("bellwether-wgpu".into());
+        let waiter = thread.spawn(move || waiting.wait()).map_err(|error| DeviceError::Launch {
+            operation: "starting a thread".into(),
+            reason: error.to_string(),
+        })?;
+        Ok(Arc::new(Gpu { engine, waiter: Some(waiter) }))
     }
 
+    /// A buffer of `words` words, one or more, with unspecified contents: one that was dropped, where one fits.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`], after everything idle has been let go of.
+    pub(crate) fn alloc(self: &Arc<Self>, words: usize, secrecy: Secrecy) -> Result<Buffer, DeviceError> {
+        Ok(Buffer::new(Arc::clone(self), self.take_or_create(words)?, words, secrecy))
+    }
+
+    /// A buffer with these words, one or more.
+    pub(crate) fn upload(self: &Arc<Self>, words: &[u32], secrecy: Secrecy) -> Result<Buffer, DeviceError> {
+        let buffer = self.alloc(words.len(), secrecy)?;
+        self.write(&buffer.span(), words)?;
+        Ok(buffer)
+    }
+}
+
+impl Deref for Gpu {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        self.drain();
+        self.tower.close();
+        // A callback of wgpu may have woken the last owner on the very thread.
+        let is_other = |waiter: &JoinHandle<()>| waiter.thread().id() != std::thread::current().id();
+        if let Some(waiter) = self.waiter.take().filter(is_other) {
+            // That it panicked, if it did, has been told.
+            let _ = waiter.join();
+        }
+    }
+}
+
+impl Engine {
     /// What layouts depend on.
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
@@ -178,7 +230,7 @@ impl Gpu {
 }
 
 /// For tests.
-impl Gpu {
+impl Engine {
     /// Makes the device lost, and waits until that is known: whoever polls first, here or the waiting thread, is told.
     pub(crate) fn destroy(&self) {
         self.device.destroy();
@@ -206,15 +258,10 @@ impl Gpu {
 }
 
 /// Memory.
-impl Gpu {
-    /// A buffer of `words` words, one or more, with unspecified contents: one that was dropped, where one fits.
-    ///
-    /// # Errors
-    /// [`DeviceError::OutOfMemory`], after everything idle has been let go of.
-    pub(crate) fn alloc(self: &Arc<Self>, words: usize, secrecy: Secrecy) -> Result<Buffer, DeviceError> {
+impl Engine {
+    /// The memory of a new buffer.
+    fn take_or_create(&self, words: usize) -> Result<wgpu::Buffer, DeviceError> {
         self.check()?;
-        // Even if nobody records anything, the buffer may have to be cleared.
-        self.start_waiter()?;
         if Self::is_to_fail(&self.failing_allocation) {
             return Err(DeviceError::OutOfMemory { asked: 4 * words as u64, free: self.memory_free() });
         }
@@ -227,8 +274,7 @@ impl Gpu {
             Some(raw) => Ok(raw),
             None => self.make_room().and_then(|()| self.create(size, USAGE)),
         };
-        let raw = created.inspect_err(|_| self.release(reserved))?;
-        Ok(Buffer::new(Arc::clone(self), raw, words, secrecy))
+        created.inspect_err(|_| self.release(reserved))
     }
 
     /// A new buffer; if there is no memory for it, after everything idle has been let go of.
@@ -378,14 +424,7 @@ impl Gpu {
 }
 
 /// Commands.
-impl Gpu {
-    /// A buffer with these words, one or more.
-    pub(crate) fn upload(self: &Arc<Self>, words: &[u32], secrecy: Secrecy) -> Result<Buffer, DeviceError> {
-        let buffer = self.alloc(words.len(), secrecy)?;
-        self.write(&buffer.span(), words)?;
-        Ok(buffer)
-    }
-
+impl Engine {
     /// Records that the first words of a span become these. The words are copied within the call, which waits for
     /// earlier copies if many megabytes of them are on their way.
     pub(crate) fn write(&self, to: &Span, words: &[u32]) -> Result<(), DeviceError> {
@@ -491,7 +530,6 @@ impl Gpu {
 
     fn record(&self, recorder: &mut Recorder, command: Command) -> Result<(), DeviceError> {
         self.check()?;
-        self.start_waiter()?;
         self.tower.pace(|pace| recorder.push(command, pace));
         self.tower.work_recorded();
         self.pump(recorder);
@@ -520,28 +558,26 @@ impl Gpu {
         self.faults().lost().map_or(Ok(()), Err)
     }
 
-    /// Starts the thread that waits, once there is something to wait for.
-    fn start_waiter(&self) -> Result<(), DeviceError> {
-        let started = self.waiter.get_or_init(|| {
-            let (instance, tower, gpu) =
-                (self.instance.clone(), Arc::clone(&self.tower), Weak::clone(&self.me));
-            let thread = std::thread::Builder::new().name("bellwether-wgpu".into());
-            match thread.spawn(move || tower::wait(&instance, &tower, &gpu)) {
-                Ok(_) => Ok(()),
-                Err(error) => Err(DeviceError::Launch {
-                    operation: "starting a thread".into(),
-                    reason: error.to_string(),
-                }),
+    /// What the waiting thread does: blocks in wgpu while something is in flight, so that callbacks come, and submits
+    /// what has been held back. `poll_all` is the one way to wait that does not panic when the device is lost meanwhile;
+    /// each device has an instance to itself.
+    fn wait(&self) {
+        while let Some(in_flight) = self.tower.next_duty() {
+            if in_flight {
+                self.instance.poll_all(true);
             }
-        });
-        started.clone()
+            if let Some(lost) = self.faults().lost() {
+                self.tower.abandon(&lost);
+            }
+            self.resume(!in_flight);
+            // Upload chunks that were used wait for a poll to be mapped again.
+            self.instance.poll_all(false);
+        }
     }
-}
 
-impl Drop for Gpu {
-    fn drop(&mut self) {
-        // Results may still be awaited, and the clearing of what was secret recorded: nobody could submit it later. What
-        // is done then may give buffers back that have to be cleared.
+    /// Submits and awaits everything. Results may still be awaited, and the clearing of what was secret recorded: nobody
+    /// could submit it later. What is done then may give buffers back that have to be cleared.
+    fn drain(&self) {
         loop {
             let mut recorder = lock(&self.recorder);
             self.collect(&mut recorder);
@@ -552,7 +588,6 @@ impl Drop for Gpu {
                 break;
             }
         }
-        self.tower.close();
     }
 }
 

@@ -8,7 +8,7 @@ use wgpu::{BindGroupEntry, BindingResource, BufferBinding};
 
 use crate::buffer::{Place, Secrecy};
 use crate::faults::Scopes;
-use crate::gpu::Gpu;
+use crate::gpu::Engine;
 use crate::pacing::Prediction;
 use crate::pending::Signal;
 use crate::recorder::{Batch, Bounds, Command, Dispatch, Recorder};
@@ -45,7 +45,7 @@ impl Encoder {
 /// Results that a submit lands.
 type Landings = Vec<(Arc<Landing>, u64, Arc<Signal>)>;
 
-impl Gpu {
+impl Engine {
     /// Submits as long as there is reason to.
     pub(crate) fn pump(&self, recorder: &mut Recorder) {
         self.pump_while(recorder, |recorder| recorder.is_ready(self.tower().in_flight()));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use bellwether_core::device::DeviceError;
 
 use crate::faults::Faults;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::lock;
 use crate::marks::Moment;
 use crate::pacing::{Pace, Prediction};
 use crate::pending::Signal;
@@ -280,21 +280,21 @@ impl Tower {
         self.changed.notify_all();
     }
 
-    /// The device is not used any more: the waiting thread ends when nothing is in flight.
+    /// The device is not used any more, and everything submitted is done: the waiting thread ends.
     pub(crate) fn close(&self) {
         lock(&self.state).closing = true;
         self.changed.notify_all();
     }
 
     /// Blocks until something is in flight (`true`) or has been recorded for a while (`false`); `None` ends the thread.
-    fn next_duty(&self) -> Option<bool> {
+    pub(crate) fn next_duty(&self) -> Option<bool> {
         let mut state = lock(&self.state);
         loop {
-            if !state.flights.is_empty() {
-                return Some(true);
-            }
             if state.closing {
                 return None;
+            }
+            if !state.flights.is_empty() {
+                return Some(true);
             }
             if !state.recorded {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -307,24 +307,5 @@ impl Tower {
                 return Some(false);
             }
         }
-    }
-}
-
-/// What the waiting thread does: blocks in wgpu while something is in flight, so that callbacks come, and submits what
-/// has been held back. `poll_all` is the one way to wait that does not panic when the device is lost meanwhile; each
-/// device has an instance to itself.
-pub(crate) fn wait(instance: &wgpu::Instance, tower: &Tower, gpu: &Weak<Gpu>) {
-    while let Some(in_flight) = tower.next_duty() {
-        if in_flight {
-            instance.poll_all(true);
-        }
-        if let Some(lost) = tower.faults.lost() {
-            tower.abandon(&lost);
-        }
-        if let Some(gpu) = gpu.upgrade() {
-            gpu.resume(!in_flight);
-        }
-        // Upload chunks that were used wait for a poll to be mapped again.
-        instance.poll_all(false);
     }
 }

@@ -429,6 +429,21 @@ fn dropping_the_device_submits_everything() {
     assert!(becomes(|| tower.in_flight() == 0 && Arc::strong_count(&tower) == 1), "the thread ends");
 }
 
+/// A thread still in the driver while the process ends brings the process down: lavapipe's compiler is torn down under
+/// it. What the thread holds is gone when it has ended.
+#[test]
+fn no_thread_outlives_the_device() {
+    for round in 0..20 {
+        let gpu = open(&without_cache());
+        let engine = Arc::downgrade(&gpu.engine);
+        let buffer = gpu.upload(&[round; 4096], Secrecy::Secret).unwrap();
+        let result = gpu.read(&buffer.span());
+        drop((buffer, gpu));
+        assert_eq!(engine.strong_count(), 0);
+        assert_eq!(block_on(result).unwrap()[..], [round; 4096]);
+    }
+}
+
 #[test]
 fn a_lost_device_is_lost_for_good() {
     let gpu = open(&without_cache());
