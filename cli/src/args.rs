@@ -64,6 +64,10 @@ Lists every device of every backend: name, API and driver, memory, and what else
 took to open, and whether it passes the known-answer self-test; which one a proof would be made on, and why the others \
 would not be used. A backend that is not part of this build, or finds no driver, is listed with the reason.
 
+Of a CUDA card, `uuid` is what --device takes as well as the number, which counts the cards that CUDA_VISIBLE_DEVICES \
+shows, and `kernels` says where they came from: built into the program, or compiled on this machine, by this run or an \
+earlier one.
+
 Of a wgpu adapter, `tier` is the arithmetic, with 64-bit integers (u64) or without (u32), and `binding` the memory that \
 one kernel can see at once in one piece; longer vectors are split. Opening a GPU compiles all kernels, which takes \
 longer the first time. A software adapter (llvmpipe) compiles during the self-test.
@@ -90,7 +94,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Device to prove on: auto, cpu, cuda, cuda:N, wgpu, wgpu:N or wgpu:NAME
+    /// Device to prove on: auto, cpu, cuda, cuda:N, cuda:GPU-UUID, wgpu, wgpu:N or wgpu:NAME
     ///
     /// `auto` takes a CUDA card if one passes the self-test, else a hardware wgpu adapter that does, else the CPU.
     /// Anything else is used or refused, never replaced. Without this flag the environment variable

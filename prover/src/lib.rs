@@ -88,8 +88,8 @@ pub use bellwether_core::r1cs::{
 
 pub use prover::Prover;
 pub use select::{
-    Candidate, ChoiceError, DEVICE_VARIABLE, DeviceChoice, SelectError, SelectOptions, Selected, Survey,
-    Trial, Verdict, WgpuAdapter, drivers, select, survey,
+    Candidate, ChoiceError, CudaCard, DEVICE_VARIABLE, DeviceChoice, SelectError, SelectOptions, Selected,
+    Survey, Trial, Verdict, WgpuAdapter, drivers, select, survey,
 };
 pub use setup::generate_key;
 

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod ci;
+mod kernels;
 mod record;
 mod run;
 
@@ -63,6 +64,18 @@ enum Task {
         #[arg(long)]
         csv: Option<String>,
     },
+    /// Compiles the CUDA kernels ahead of time into target/kernels and prints what each takes of a multiprocessor
+    ///
+    /// Takes nvcc from CUDA_HOME or PATH, else from an environment under target/ that it makes with pip. Fails if a kernel
+    /// spills registers. With the feature `embed` of bellwether-kernels, a program carries what is left there.
+    Kernels {
+        /// Architectures, separated by commas: sm_N for code, compute_N for text (PTX)
+        #[arg(long, default_value = kernels::ARCHITECTURES)]
+        arch: String,
+        /// Only these modules, separated by commas; then nothing can be embedded
+        #[arg(long)]
+        module: Option<String>,
+    },
     /// Turns the estimates of the last `cargo bench` into benches/record/MACHINE/DATE.csv
     Record {
         /// Name of the machine, such as epyc-zen4-2core
@@ -82,6 +95,7 @@ fn main() -> ExitCode {
             ("--only", only),
             ("--csv", csv),
         ]),
+        Task::Kernels { arch, module } => kernels::build(&arch, module.as_deref()),
         Task::Record { machine } => record::write(&machine),
     };
     match done {

@@ -2,6 +2,8 @@
 // The allowance for tests in clippy.toml covers `#[test]` functions, not their helpers.
 #![allow(clippy::unwrap_used)]
 
+#[cfg(feature = "cuda")]
+mod cuda;
 mod demo;
 mod devices;
 mod inspect;

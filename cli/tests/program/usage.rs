@@ -38,17 +38,17 @@ fn version() {
 
 #[test]
 fn an_unknown_device_is_refused_with_the_list() {
-    for device in ["gpu", "CUDA", "cuda:", "cuda:x", "cpu:0", ""] {
+    for device in ["gpu", "CUDA", "cuda:", "cuda:x", "cuda:GPU-", "cpu:0", ""] {
         run(&["devices", "--device", device])
             .exits(2)
-            .says(&["auto, cpu, cuda, cuda:N, wgpu, wgpu:N, wgpu:NAME"]);
+            .says(&["auto, cpu, cuda, cuda:N, cuda:GPU-UUID, wgpu, wgpu:N, wgpu:NAME"]);
     }
 }
 
 #[test]
 fn an_unknown_device_in_the_environment_is_refused_with_the_list_and_the_variable() {
     let output = bellwether(&["devices"]).env("BELLWETHER_DEVICE", "gpu").output();
-    let list = "auto, cpu, cuda, cuda:N, wgpu, wgpu:N, wgpu:NAME";
+    let list = "auto, cpu, cuda, cuda:N, cuda:GPU-UUID, wgpu, wgpu:N, wgpu:NAME";
     super::Run::from(output.unwrap()).exits(2).says(&["BELLWETHER_DEVICE", "\"gpu\"", list, "try: "]);
 }
 

@@ -4,17 +4,18 @@ use std::ffi::OsString;
 use std::fmt;
 use std::str::FromStr;
 
-use bellwether_core::device::{Backend, DeviceInfo};
+use bellwether_core::device::{Backend, Detail, DeviceInfo};
 
 /// The environment variable that [`DeviceChoice::from_env`] reads.
 pub const DEVICE_VARIABLE: &str = "BELLWETHER_DEVICE";
 
 /// What [`DeviceChoice::from_str`] accepts, for messages and help texts.
-const ACCEPTED: &str = "auto, cpu, cuda, cuda:N, wgpu, wgpu:N, wgpu:NAME";
+const ACCEPTED: &str = "auto, cpu, cuda, cuda:N, cuda:GPU-UUID, wgpu, wgpu:N, wgpu:NAME";
 
 /// Which device to prove on.
 ///
-/// Written `auto`, `cpu`, `cuda`, `cuda:N`, `wgpu`, `wgpu:N` or `wgpu:NAME`, in lower case but for the name.
+/// Written `auto`, `cpu`, `cuda`, `cuda:N`, `cuda:GPU-UUID`, `wgpu`, `wgpu:N` or `wgpu:NAME`, in lower case but for
+/// identity and name.
 /// All but `auto` are explicit: if the device cannot be used, that is an error and no other is tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DeviceChoice {
@@ -23,10 +24,19 @@ pub enum DeviceChoice {
     Auto,
     /// The CPU; no other driver is touched.
     Cpu,
-    /// The CUDA card with this ordinal, or the first that passes the self-test.
-    Cuda(Option<usize>),
+    /// This CUDA card, or the first that passes the self-test.
+    Cuda(Option<CudaCard>),
     /// This wgpu adapter, or the first that passes the self-test and does not compute in software.
     Wgpu(Option<WgpuAdapter>),
+}
+
+/// A CUDA card, named explicitly.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CudaCard {
+    /// The card with this ordinal, as `bellwether devices` lists them: among those that `CUDA_VISIBLE_DEVICES` shows.
+    Index(usize),
+    /// The first card whose UUID begins so: `GPU-` and hexadecimal digits in groups, as `nvidia-smi -L` prints it.
+    Uuid(String),
 }
 
 /// A wgpu adapter, named explicitly. Only so is one used that computes in software.
@@ -84,7 +94,10 @@ impl FromStr for DeviceChoice {
             },
             Some(("cuda", ordinal)) if is_digits(ordinal) => {
                 let ordinal = ordinal.parse().map_err(|_| unknown())?;
-                Ok(DeviceChoice::Cuda(Some(ordinal)))
+                Ok(DeviceChoice::Cuda(Some(CudaCard::Index(ordinal))))
+            }
+            Some(("cuda", uuid)) if is_uuid(uuid) => {
+                Ok(DeviceChoice::Cuda(Some(CudaCard::Uuid(uuid.to_owned()))))
             }
             Some(("wgpu", ordinal)) if is_digits(ordinal) => {
                 let ordinal = ordinal.parse().map_err(|_| unknown())?;
@@ -103,13 +116,20 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Whether a text begins as the UUID of a card does.
+fn is_uuid(text: &str) -> bool {
+    let is_part = |digits: &str| digits.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+    text.strip_prefix("GPU-").is_some_and(|digits| !digits.is_empty() && is_part(digits))
+}
+
 impl fmt::Display for DeviceChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DeviceChoice::Auto => f.write_str("auto"),
             DeviceChoice::Cpu => f.write_str("cpu"),
             DeviceChoice::Cuda(None) => f.write_str("cuda"),
-            DeviceChoice::Cuda(Some(ordinal)) => write!(f, "cuda:{ordinal}"),
+            DeviceChoice::Cuda(Some(CudaCard::Index(ordinal))) => write!(f, "cuda:{ordinal}"),
+            DeviceChoice::Cuda(Some(CudaCard::Uuid(uuid))) => write!(f, "cuda:{uuid}"),
             DeviceChoice::Wgpu(None) => f.write_str("wgpu"),
             DeviceChoice::Wgpu(Some(WgpuAdapter::Index(ordinal))) => write!(f, "wgpu:{ordinal}"),
             DeviceChoice::Wgpu(Some(WgpuAdapter::Name(name))) => write!(f, "wgpu:{name}"),
@@ -157,8 +177,16 @@ impl DeviceChoice {
     /// Whether the choice is for one device rather than for a backend, and for this one.
     pub(super) fn names(&self, device: &DeviceInfo) -> Option<bool> {
         match self {
-            DeviceChoice::Cuda(Some(ordinal)) | DeviceChoice::Wgpu(Some(WgpuAdapter::Index(ordinal))) => {
-                Some(*ordinal == device.ordinal)
+            DeviceChoice::Cuda(Some(CudaCard::Index(ordinal)))
+            | DeviceChoice::Wgpu(Some(WgpuAdapter::Index(ordinal))) => Some(*ordinal == device.ordinal),
+            DeviceChoice::Cuda(Some(CudaCard::Uuid(uuid))) => {
+                let is_it = |(name, detail): &(&str, Detail)| match detail {
+                    Detail::Text(text) => {
+                        *name == "uuid" && text.to_lowercase().starts_with(&uuid.to_lowercase())
+                    }
+                    Detail::Bytes(_) => false,
+                };
+                Some(device.details.iter().any(is_it))
             }
             DeviceChoice::Wgpu(Some(WgpuAdapter::Name(name))) => {
                 Some(device.name.to_lowercase().contains(&name.to_lowercase()))
@@ -171,6 +199,14 @@ impl DeviceChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn card(ordinal: usize) -> DeviceChoice {
+        DeviceChoice::Cuda(Some(CudaCard::Index(ordinal)))
+    }
+
+    fn uuid(uuid: &str) -> DeviceChoice {
+        DeviceChoice::Cuda(Some(CudaCard::Uuid(uuid.into())))
+    }
 
     fn index(ordinal: usize) -> DeviceChoice {
         DeviceChoice::Wgpu(Some(WgpuAdapter::Index(ordinal)))
@@ -186,8 +222,13 @@ mod tests {
             ("auto", DeviceChoice::Auto),
             ("cpu", DeviceChoice::Cpu),
             ("cuda", DeviceChoice::Cuda(None)),
-            ("cuda:0", DeviceChoice::Cuda(Some(0))),
-            ("cuda:17", DeviceChoice::Cuda(Some(17))),
+            ("cuda:0", card(0)),
+            ("cuda:17", card(17)),
+            ("cuda:GPU-8932f937-d72c", uuid("GPU-8932f937-d72c")),
+            (
+                "cuda:GPU-8932F937-d72c-4106-c12f-20bd9faed9f6",
+                uuid("GPU-8932F937-d72c-4106-c12f-20bd9faed9f6"),
+            ),
             ("wgpu", DeviceChoice::Wgpu(None)),
             ("wgpu:0", index(0)),
             ("wgpu:3", index(3)),
@@ -220,6 +261,12 @@ mod tests {
             "cuda:+1",
             "cuda: 1",
             "cuda:1:2",
+            "cuda:GPU",
+            "cuda:GPU-",
+            "cuda:GPU-x",
+            "cuda:gpu-8932f937",
+            "cuda:8932f937-d72c",
+            "cuda:GPU-12 34",
             "cuda:99999999999999999999999",
             "wgpu:",
             "wgpu: ",
@@ -244,7 +291,7 @@ mod tests {
         let read = |text: &str| DeviceChoice::from_variable(Some(OsString::from(text)));
         assert_eq!(DeviceChoice::from_variable(None), Ok(DeviceChoice::Auto));
         assert_eq!(read(""), Ok(DeviceChoice::Auto));
-        assert_eq!(read("cuda:2"), Ok(DeviceChoice::Cuda(Some(2))));
+        assert_eq!(read("cuda:2"), Ok(card(2)));
         let error = read("fastest").unwrap_err();
         assert_eq!(error.variable(), Some("BELLWETHER_DEVICE"));
         assert_eq!(

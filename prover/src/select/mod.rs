@@ -16,12 +16,14 @@ use std::time::Duration;
 use bellwether_core::device::{Backend, DeviceInfo};
 use bellwether_core::driver::{CpuDriver, Driver, OpenedDevice};
 
-pub use choice::{ChoiceError, DEVICE_VARIABLE, DeviceChoice, WgpuAdapter};
+pub use choice::{ChoiceError, CudaCard, DEVICE_VARIABLE, DeviceChoice, WgpuAdapter};
 use examine::{Examination, Extent};
 
 /// The drivers of this build, fastest first.
 pub fn drivers() -> Vec<Box<dyn Driver>> {
     vec![
+        #[cfg(feature = "cuda")]
+        Box::new(bellwether_cuda::CudaDriver::default()),
         #[cfg(feature = "wgpu")]
         Box::new(bellwether_wgpu::WgpuDriver::default()),
         Box::new(CpuDriver),

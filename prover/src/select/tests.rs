@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use bellwether_core::device::DeviceError;
+use bellwether_core::device::{Detail, DeviceError};
 
 use super::*;
 use crate::testing::{FakeDevice, FakeDriver, Log};
@@ -57,6 +57,31 @@ fn auto_prefers_cuda_then_hardware_wgpu_then_the_cpu() {
 }
 
 #[test]
+fn a_card_is_chosen_by_its_uuid() {
+    let with_uuid = |ordinal, uuid: &str| {
+        let mut card = cuda(ordinal);
+        card.info.details = vec![("uuid", Detail::Text(uuid.into()))];
+        card
+    };
+    let cards =
+        vec![cuda(0), with_uuid(1, "GPU-aa11-22"), with_uuid(2, "GPU-aa11-33"), with_uuid(3, "GPU-bb")];
+    let drivers = build(Some(cards), None, &Log::default());
+    for (choice, expected) in [
+        ("cuda:GPU-aa11-22", "cuda:1"),
+        ("cuda:GPU-AA11-33", "cuda:2"),
+        ("cuda:GPU-b", "cuda:3"),
+        ("cuda:GPU-aa", "cuda:1"),
+    ] {
+        assert_eq!(outcome(&drivers, &options(choice, false)), expected);
+    }
+    let there = "cuda:0 (Card), cuda:1 (Card), cuda:2 (Card), cuda:3 (Card)";
+    assert_eq!(
+        outcome(&drivers, &options("cuda:GPU-c", false)),
+        format!("cuda:GPU-c cannot be used: there is no such device; there are {there}")
+    );
+}
+
+#[test]
 fn an_explicit_choice_never_falls_back() {
     let machine = || {
         let adapters = vec![wgpu(0, "llvmpipe").software(), wgpu(1, "Radeon").failing(), wgpu(2, "Arc A770")];
@@ -98,7 +123,10 @@ fn a_backend_that_is_not_built_is_named_with_those_that_are() {
     let drivers = build(None, None, &Log::default());
     assert_eq!(
         select(&drivers, &options("cuda:1", false)).unwrap_err(),
-        SelectError::NotInBuild { choice: DeviceChoice::Cuda(Some(1)), available: vec![Backend::Cpu] }
+        SelectError::NotInBuild {
+            choice: DeviceChoice::Cuda(Some(CudaCard::Index(1))),
+            available: vec![Backend::Cpu]
+        }
     );
     assert_eq!(outcome(&drivers, &options("wgpu", true)), "wgpu is not part of this build, which has cpu");
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bellwether_core::device::{CpuDevice, Device, DeviceError};
+use bellwether_cuda::{CudaDriver, CudaOptions};
 use bellwether_shaders::Tier;
 use bellwether_tests::conformance;
 use bellwether_tests::interop::{odd, post, sapling, synthetic};
@@ -17,6 +18,9 @@ use bellwether_wgpu::{WgpuDriver, WgpuOptions};
 const USAGE: &str = "usage: parity [--devices DEVICE,...] [--quick]
 Runs the conformance suite and whole-proof parity with bellman and bellperson on each device.
   cpu           the CPU, which is the default
+  cuda[:N]      the CUDA card with this ordinal, or 0
+  cuda-blocking[:N]  the same, waiting for every kernel
+  cuda-host     the host build of the CUDA kernels, if this program was built with the feature of that name
   wgpu[:N]      the wgpu adapter with this ordinal, or 0, with 64-bit integers if it has them
   wgpu-u32[:N]  the same with 32-bit integers only
   --quick       leaves out the cases that take longest: large sizes, and all proofs of bellman's and bellperson's
@@ -88,6 +92,8 @@ impl Table {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
     Cpu,
+    Cuda { blocking: bool, ordinal: usize },
+    CudaHost,
     Wgpu { tier: Option<Tier>, ordinal: usize },
 }
 
@@ -102,6 +108,9 @@ impl Choice {
         };
         match kind {
             "cpu" if text == "cpu" => Some(Choice::Cpu),
+            "cuda" => Some(Choice::Cuda { blocking: false, ordinal }),
+            "cuda-blocking" => Some(Choice::Cuda { blocking: true, ordinal }),
+            "cuda-host" if text == "cuda-host" && cfg!(feature = "cuda-host") => Some(Choice::CudaHost),
             "wgpu" => Some(Choice::Wgpu { tier: None, ordinal }),
             "wgpu-u32" => Some(Choice::Wgpu { tier: Some(Tier::U32), ordinal }),
             _ => None,
@@ -135,6 +144,11 @@ fn main() -> ExitCode {
     for (name, choice) in choices {
         match choice {
             Choice::Cpu => examine(&mut table, name, quick, CpuDevice::new),
+            Choice::Cuda { blocking, ordinal } => {
+                let driver = CudaDriver::with_options(CudaOptions { blocking, ..CudaOptions::default() });
+                examine_opened(&mut table, name, quick, driver.open_device(ordinal));
+            }
+            Choice::CudaHost => examine_host_build(&mut table, name, quick),
             Choice::Wgpu { tier, ordinal } => {
                 // Opened once: on hardware this compiles all programs.
                 let driver = WgpuDriver::with_options(WgpuOptions { tier, ..WgpuOptions::default() });
@@ -155,6 +169,31 @@ fn refuse(message: &str) -> ExitCode {
     eprintln!("{message}");
     ExitCode::from(2)
 }
+
+/// Runs everything on clones of a device, if it opened.
+fn examine_opened<D: Device + Clone>(
+    table: &mut Table,
+    name: &str,
+    quick: bool,
+    opened: Result<D, DeviceError>,
+) {
+    match opened {
+        Ok(device) => {
+            println!("{name} is {}", device.info());
+            examine(table, name, quick, || device.clone());
+        }
+        Err(error) => table.unavailable(name, &error),
+    }
+}
+
+#[cfg(feature = "cuda-host")]
+fn examine_host_build(table: &mut Table, name: &str, quick: bool) {
+    examine_opened(table, name, quick, bellwether_cuda::CudaDevice::host(&CudaOptions::default()));
+}
+
+/// Not part of this program: the name is not accepted.
+#[cfg(not(feature = "cuda-host"))]
+fn examine_host_build(_: &mut Table, _: &str, _: bool) {}
 
 /// Whether a case of the conformance suite, by name, takes seconds on a processor that plays GPU.
 fn is_slow(case: &str) -> bool {
@@ -197,6 +236,10 @@ mod tests {
         let wgpu = |tier, ordinal| Some(Choice::Wgpu { tier, ordinal });
         for (text, choice) in [
             ("cpu", Some(Choice::Cpu)),
+            ("cuda", Some(Choice::Cuda { blocking: false, ordinal: 0 })),
+            ("cuda:1", Some(Choice::Cuda { blocking: false, ordinal: 1 })),
+            ("cuda-blocking:2", Some(Choice::Cuda { blocking: true, ordinal: 2 })),
+            ("cuda-host", cfg!(feature = "cuda-host").then_some(Choice::CudaHost)),
             ("wgpu", wgpu(None, 0)),
             ("wgpu:3", wgpu(None, 3)),
             ("wgpu-u32", wgpu(Some(Tier::U32), 0)),
@@ -204,9 +247,18 @@ mod tests {
         ] {
             assert_eq!(Choice::parse(text), choice, "{text}");
         }
-        for text in
-            ["", "cpu:0", "gpu", "wgpu:", "wgpu:x", "wgpu:+1", "wgpu-u64", "wgpu:99999999999999999999"]
-        {
+        for text in [
+            "",
+            "cpu:0",
+            "gpu",
+            "cuda:x",
+            "cuda-host:0",
+            "wgpu:",
+            "wgpu:x",
+            "wgpu:+1",
+            "wgpu-u64",
+            "wgpu:99999999999999999999",
+        ] {
             assert_eq!(Choice::parse(text), None, "{text}");
         }
     }
