@@ -1,13 +1,22 @@
 //! CUDA cards: when the driver is looked for, and what is said where there is none.
 
+use std::process::Command;
+
 use super::{Run, bellwether};
+
+/// The list of devices, without Vulkan's, which take their time.
+fn devices() -> Command {
+    let mut command = bellwether(&["devices", "--json"]);
+    command.env("VK_DRIVER_FILES", "/nonexistent.json").env("VK_ICD_FILENAMES", "/nonexistent.json");
+    command
+}
 
 /// The loader of programs tells what it looks for.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn with_the_choice_of_the_cpu_the_driver_is_not_looked_for() {
     let looked_for = |variable: &str| {
-        let mut command = bellwether(&["devices", "--json"]);
+        let mut command = devices();
         command.env("BELLWETHER_DEVICE", variable).env("LD_DEBUG", "libs");
         let run = Run::from(command.output().unwrap()).exits(0);
         run.stderr.contains("libcuda") || run.stderr.contains("libnvrtc")
@@ -19,7 +28,7 @@ fn with_the_choice_of_the_cpu_the_driver_is_not_looked_for() {
 /// Where there is no card, as here, and where there is.
 #[test]
 fn the_backend_is_listed_with_what_it_finds() {
-    let run = Run::from(bellwether(&["devices", "--json"]).output().unwrap()).exits(0);
+    let run = Run::from(devices().output().unwrap()).exits(0);
     let object = run.json().remove(0);
     let mut cuda = object["devices"].as_array().unwrap().iter().filter(|device| device["backend"] == "cuda");
     let first = cuda.next().unwrap();
